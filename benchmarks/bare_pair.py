@@ -21,10 +21,10 @@ import time
 from closed_loop import hogs, PERIOD
 import numpy as np
 from softrobot_dynamics.loops.realtime import (
-    ask_for_priority,
     keep_awake,
     now,
     PRIORITY,
+    request_priority,
     sleep_until,
     two_processors,
 )
@@ -64,7 +64,7 @@ class Inbox:
 
 def answer(own, other, duration, priority, processor=None):
     """Answer each number by itself, once it has computed."""
-    ask_for_priority(priority, processor)
+    request_priority(priority, processor)
     inbox = Inbox(own)
     while True:
         number = inbox.wait()
@@ -126,7 +126,7 @@ def run(duration, options):
 
 
 def _measure(own, other, duration, ticks, priority, processor):
-    ask_for_priority(priority, processor)
+    request_priority(priority, processor)
     if priority:
         keep_awake()
     return missed(own, other, duration, ticks)

@@ -27,10 +27,10 @@ import time
 import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.loops.realtime import (
-    ask_for_priority,
     keep_awake,
     now,
     PRIORITY,
+    request_priority,
     sleep_until,
 )
 
@@ -48,7 +48,7 @@ while os.getppid() == parent:  # it does not outlive the benchmark
 
 def bare_loop(duration, priority):
     """Print, as JSON, how late [us] a loop wakes that only sleeps from deadline to deadline."""
-    refused = ask_for_priority(priority)
+    refused = request_priority(priority)
     if priority:
         keep_awake()
     late = np.empty(round(duration * 1e9) // PERIOD)

@@ -22,7 +22,7 @@ import numpy as np
 import rclpy
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.loops.message_fields import SECOND, stamp_of
-from softrobot_dynamics.loops.realtime import ask_for_priority
+from softrobot_dynamics.loops.realtime import request_priority
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.message_values import stamped
 from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
@@ -187,7 +187,7 @@ def main():
     given = json.loads(sys.argv[1])
     choose_transport()
     rclpy.init()
-    ask_for_priority()
+    request_priority()
     sys.setswitchinterval(5e-5)
     node = rclpy.create_node('drivers')
     states = {part: StateDriver(node, **own) for part, own in given['states'].items()}

@@ -48,7 +48,7 @@ def message():
 
 def begin(name, priority, processor):
     """Return a node in a process that has priority as the nodes have it."""
-    realtime.ask_for_priority(priority, processor)
+    realtime.request_priority(priority, processor)
     if priority:
         realtime.keep_awake()
     choose_transport()
@@ -115,14 +115,14 @@ def answer(kind, priority, processor):
 
 
 def _serve_inbox(inbox, answers, over):
-    realtime.take_priority()
+    realtime.apply_priority()
     while not over.is_set():
         if (state := inbox.wait(100_000_000)) is not None:
             answers.to(state)
 
 
 def _serve_executor(executor, over):
-    realtime.take_priority()
+    realtime.apply_priority()
     while not over.is_set():  # spin() of an EventsExecutor ignores signals
         executor.spin_once(timeout_sec=0.1)
 
@@ -156,7 +156,7 @@ def drive(kind, options):
 
 
 def _drive(publisher, inbox, other, duration):
-    realtime.take_priority()
+    realtime.apply_priority()
     state = message()
     encode, stamp = Encoder(state).encode, state.header.stamp
     _meet(publisher, inbox, encode)

@@ -41,7 +41,7 @@ def main(robots):
             )
         )
         limited = microseconds(
-            lambda k, limiter=limiter, u=u, rate=model.rate_limit: limiter.bring(u, rate, 1e-3)
+            lambda k, limiter=limiter, u=u, rate=model.rate_limit: limiter.apply(u, rate, 1e-3)
         )
         print(f'{robot:20} {model.n:3} {model.m:3} {judged:11.2f} {limited:13.2f}')
 

@@ -35,7 +35,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
-from softrobot_dynamics.loops.realtime import ask_for_priority, now, PRIORITY, without_priority
+from softrobot_dynamics.loops.realtime import now, PRIORITY, request_priority, without_priority
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
@@ -297,7 +297,7 @@ def main():
     options = parser.parse_args()
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    if refusal := ask_for_priority(options.priority):
+    if refusal := request_priority(options.priority):
         print(refusal, file=sys.stderr)
     sys.setswitchinterval(5e-5)  # [s]: who watches does not wait for who asks
     choose_transport()

@@ -24,7 +24,7 @@ import time
 
 import numpy as np
 import rclpy
-from softrobot_dynamics.loops.realtime import ask_for_priority, now, PRIORITY, without_priority
+from softrobot_dynamics.loops.realtime import now, PRIORITY, request_priority, without_priority
 from softrobot_dynamics.nodes.messaging.transport import choose_transport
 from stop_latency import Client, Rig, Watch
 from traffic import TRAFFIC
@@ -116,7 +116,7 @@ def main():
     options = parser.parse_args()
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    if refusal := ask_for_priority(options.priority):
+    if refusal := request_priority(options.priority):
         print(refusal, file=sys.stderr)
     sys.setswitchinterval(5e-5)  # [s]: who watches does not wait for who asks
     choose_transport()

@@ -25,8 +25,8 @@ import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.tasks.levels import solve_levels
-from softrobot_dynamics.controllers.tasks.levels_workspace import allocate_levels
+from softrobot_dynamics.controllers.tasks.solver.hierarchy import solve_hierarchy
+from softrobot_dynamics.controllers.tasks.solver.workspace import allocate_hierarchy
 from softrobot_dynamics.model.contacts import contact_of
 from softrobot_dynamics.recursion.contact_kinematics import find_contacts
 from softrobot_dynamics.references.piecewise import constant
@@ -204,9 +204,9 @@ def pink(states=100):
     robot = pinocchio_model(sd.load_robot('ur10e'))
     model = sd.compile_model(sd.load_robot('ur10e'))
     tip, rng, period, worst, active = model.body_names[-1], np.random.default_rng(0), 0.01, 0.0, 0
-    problem = allocate_levels(6, 12, 6)
+    problem = allocate_hierarchy(6, 12, 6)
     problem.level[:], problem.C[:] = 1, np.eye(6)
-    solve, v = cached(solve_levels, p=problem), np.zeros(6)
+    solve, v = cached(solve_hierarchy, p=problem), np.zeros(6)
     for _ in range(states):
         q = rng.uniform(-2.0, 2.0, 6)
         goal = sd.forward_kinematics(model, q=q + rng.uniform(-0.2, 0.2, 6))[-1]

@@ -89,9 +89,9 @@ class Curve:
     def _each(self, doublings: int) -> tuple[int, int]:
         """Return how many parts each piece is cut into, and the points of each part."""
         least = self.body.fibre_count(len(self.pieces) - 1)
-        wanted = least << doublings
-        cuts = -(-wanted // max(least, MAX_RULE_POINTS))
-        return cuts, -(-wanted // cuts)
+        point_count = least << doublings
+        cuts = -(-point_count // max(least, MAX_RULE_POINTS))
+        return cuts, -(-point_count // cuts)
 
     def _rule(self, doublings: int) -> tuple[Matrix, Matrix, Vector]:
         """Points (K, 3) [m], derivatives (K, 2), weights (K,) [m] that discretise the curve."""

@@ -265,6 +265,6 @@ def derivatives(P, q, qd, qdd, motion, D, S):
         moduli(P, weight, S[:9 * {block}], S[STRESS * {block}:])
         for k in range(n):
             change = S[(CHANGES + 9 * k) * {block}:(CHANGES + 9 * k + 9) * {block}]
-            stiffen(S[MODULI * {block}:], G[9 * k * {block}:9 * (k + 1) * {block}], change)
+            apply_moduli(S[MODULI * {block}:], G[9 * k * {block}:9 * (k + 1) * {block}], change)
         add_stress_derivatives(n, viscosity, weight, G, G[:0], S, D)
 """

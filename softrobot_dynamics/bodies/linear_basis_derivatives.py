@@ -13,7 +13,7 @@ in (1, q), (0, qd) and (0, qdd). So the derivatives follow from the moments of t
 from softrobot_dynamics.bodies.linear_basis_kernels import inertial_numbers, mix, points_at
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.derivative_sums import begin_derivatives
+from softrobot_dynamics.kernels.derivative_sums import initialise_derivatives
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.point_frames import frame_derivatives
 from softrobot_dynamics.kernels.reductions import dot
@@ -32,7 +32,7 @@ def linear_derivatives(P, q, qd, qdd, motion, D, S):
     """Fill the derivatives D of a body of linear basis with constant K and D."""
     n = int(P[0])
     m = n + 1
-    begin_derivatives(n, P[inertial_numbers(n) :], D)
+    initialise_derivatives(n, P[inertial_numbers(n) :], D)
     moments, second = P[2 : 2 + 3 * m], P[2 + 3 * m : 2 + 3 * m + 9 * m * m]
     tip = P[2 + 3 * m + 9 * m * m + n * n :][: 9 * m]
     place, speed, push = S[:m], S[m : 2 * m], S[2 * m : 3 * m]  # (1, q), (0, qd), (0, qdd)

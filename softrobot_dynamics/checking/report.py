@@ -122,8 +122,8 @@ class _Robot:
         worst = 0.0
         for q, *_ in [(self._model.q0,), *self._states]:
             M = self._mass(q)
-            own = np.sqrt(np.maximum(np.diag(M), 1e-300))
-            worst = max(worst, float(np.linalg.cond(M / np.outer(own, own))))
+            inertia_scales = np.sqrt(np.maximum(np.diag(M), 1e-300))
+            worst = max(worst, float(np.linalg.cond(M / np.outer(inertia_scales, inertia_scales))))
         words = (
             'can some coordinates hardly be told apart?'
             if worst > 1.0 / MIN_EIGENVALUE_RATIO
@@ -177,16 +177,16 @@ class _Robot:
         """Yield where the robot is at rest without commands, and whether it stays there."""
         model = self._model
         try:
-            found = equilibrium(model, command=self._u)
+            rest = equilibrium(model, command=self._u)
         except SoftRobotError as error:
             yield Finding('rest without commands', None, '', str(error))
             return
-        self._q = found.q
-        words = '' if found.stable else _unstable(found)
-        yield Finding('slowest squared frequency at rest', found.stability, '1/s^2', words)
-        yield Finding('growth of motions about rest', found.growth, '1/s')
-        u = sd.efforts(model, q=found.q, command=self._u)
-        rates = np.linalg.eigvals(linearise(model, q=found.q, qd=np.zeros(model.n), u=u).A)
+        self._q = rest.q
+        words = '' if rest.stable else _unstable(rest)
+        yield Finding('slowest squared frequency at rest', rest.stability, '1/s^2', words)
+        yield Finding('growth of motions about rest', rest.growth, '1/s')
+        u = sd.efforts(model, q=rest.q, command=self._u)
+        rates = np.linalg.eigvals(linearise(model, q=rest.q, qd=np.zeros(model.n), u=u).A)
         yield Finding('fastest rate at rest', float(np.abs(rates).max()), '1/s')
 
     def calls(self) -> Iterator[Finding]:
@@ -236,11 +236,11 @@ class _Robot:
         leads = bool(law.controlled_tip) and self._model.n > 3  # else the tip says where all are
         free = ', motions that leave the tip in place included' if leads else ''
         for given, phase in own if len(own) > 1 else [({}, free)]:
-            for words, off in (
+            for words, uncertainty in (
                 ('', 0.0),
                 (f', stiffness and damping {MODEL_UNCERTAINTY:.0%} off', MODEL_UNCERTAINTY),
             ):
-                yield phase + words, law.growth(self._q, self._u, settings, off, **given)
+                yield phase + words, law.growth(self._q, self._u, settings, uncertainty, **given)
 
 
 def _tried(name: str, part: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
@@ -251,12 +251,10 @@ def _tried(name: str, part: Callable[[], Iterator[Finding]]) -> Iterator[Finding
         yield Finding(name, None, '', str(error))
 
 
-def _unstable(found: Equilibrium) -> str:
+def _unstable(rest: Equilibrium) -> str:
     """Return in words how a robot leaves an equilibrium that is not stable."""
-    way = (
-        'an oscillation grows (flutter)' if found.stability > 0.0 else 'the robot leaves its rest'
-    )
-    fast = f', e-fold in {1.0 / found.growth:.3g} s' if found.growth > 0.0 else ''
+    way = 'an oscillation grows (flutter)' if rest.stability > 0.0 else 'the robot leaves its rest'
+    fast = f', e-fold in {1.0 / rest.growth:.3g} s' if rest.growth > 0.0 else ''
     return f'unstable: {way}{fast}; should it stay there by itself?'
 
 
@@ -271,9 +269,9 @@ def _apart(a: Vector, b: Vector) -> float:
 
 def _times(call: Callable[[], object]) -> Vector:
     """Return how long calls take (TIMED_CALLS,) [s], after a few."""
-    found = np.empty(TIMED_CALLS)
+    durations = np.empty(TIMED_CALLS)
     for k in range(-10, TIMED_CALLS):
         began = time.perf_counter()
         call()
-        found[k] = time.perf_counter() - began
-    return found
+        durations[k] = time.perf_counter() - began
+    return durations

@@ -73,7 +73,7 @@ def matrix_at(context, array, rows, columns):
 
 
 @intrinsic(prefer_literal=True)
-def given_array(context, table, index, dtype, dimensions):
+def bound_array(context, table, index, dtype, dimensions):
     """Return the array, contiguous, of which table[index] and on hold the address and shape."""
     array = types.Array(dtype.dtype, dimensions.literal_value, 'C')
 
@@ -91,7 +91,7 @@ def given_array(context, table, index, dtype, dimensions):
 
 
 @intrinsic(prefer_literal=True)
-def given_float(context, table, index):
+def bound_float(context, table, index):
     """Return the float of which table[index] holds the bits."""
 
     def generate(context, builder, signature, arguments):

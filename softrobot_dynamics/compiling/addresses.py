@@ -48,12 +48,12 @@ def matrix_at(array, rows, columns):
 
 
 @intrinsic
-def given_array(table, index, dtype, dimensions):
+def bound_array(table, index, dtype, dimensions):
     """Return the array, contiguous, of which table[index] and on hold the address and shape."""
 
 
 @intrinsic
-def given_float(table, index):
+def bound_float(table, index):
     """Return the float of which table[index] holds the bits."""
 
 

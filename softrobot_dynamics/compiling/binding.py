@@ -44,7 +44,7 @@ def cached(function: Compiled[..., Any], types: str = '', /, **given: Any) -> Ca
     return functools.partial(program, _table(given)) if given else program
 
 
-def given_to(function: Callable[..., Any]) -> dict[str, Any]:
+def bound_arguments(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the bound arguments, by name, of a kernel that :func:`cached` returned; {}: none."""
     bound = getattr(function, 'args', ()) or (getattr(function, '__self__', None),)
     table = bound[0]
@@ -100,13 +100,13 @@ def _source(function: FunctionType, kinds: tuple[Any, ...], by_address: bool, ty
         pointers = ['INTEGERS'] * bool(kinds) + ['FLOATS'] * len(names)
         head[0] = f'@by_address(void({", ".join(pointers)}), **OPTIONS)'
         lines = [*lines, _ADDRESSES]
-        first = [f'{name} = array_at({name})' for name in ['given_table'] * bool(kinds) + names]
+        first = [f'{name} = array_at({name})' for name in ['bound_table'] * bool(kinds) + names]
     if types:
         head = ['@kernel', 'def python_computed(%s):']
         lines = [*lines, _PYTHON_CALLS]
         tail = _call_from_python(label, bool(kinds), types.split(', '))
     if kinds:
-        names.insert(0, 'given_table')
+        names.insert(0, 'bound_table')
         classes: dict[str, type] = {}
         places = itertools.count()
         first += [f'{name} = {_reading(kind, places, classes)}' for name, kind in kinds]
@@ -180,7 +180,7 @@ import numpy as np
 
 from softrobot_dynamics.compiling.jit import OPTIONS
 '''
-_ADDRESS_IMPORT = 'from softrobot_dynamics.compiling.addresses import given_array, given_float'
+_ADDRESS_IMPORT = 'from softrobot_dynamics.compiling.addresses import bound_array, bound_float'
 _ARGUMENT_READERS = {
     'VECTOR': 'vector_of(owner, {})',
     'float64': 'float_of({})',
@@ -251,13 +251,13 @@ def _entries(value: Any) -> list[Any]:
 def _reading(kind: Any, places: Iterator[int], classes: dict[str, type]) -> str:
     """Return the expression that reads a value of a kind from the table's next places."""
     if kind is int:
-        return f'given_table[{next(places)}]'
+        return f'bound_table[{next(places)}]'
     if kind is float:
-        return f'given_float(given_table, {next(places)})'
+        return f'bound_float(bound_table, {next(places)})'
     first, second = kind
     if isinstance(first, str):
         place, *_ = [next(places) for _ in range(1 + second)]
-        return f'given_array(given_table, {place}, np.{first}, {second})'
+        return f'bound_array(bound_table, {place}, np.{first}, {second})'
     name = first.__name__
     while classes.setdefault(name, first) is not first:  # another's
         name += '_'

@@ -54,8 +54,8 @@ class Controlled(NamedTuple):
     # (values, q, Job for what takes long) -> Planned; or SoftRobotError
     reference: Callable[..., Any]
     hold: Callable[..., Any]  # (q, qd) -> Reference that stays at the present outputs
-    # (y, q, time [s]) -> remarks, a list, on standing there; or SoftRobotError
-    stand: Callable[..., Any]
+    # (y, q, time [s]) -> remarks, a list, on a trajectory that ends there; or SoftRobotError
+    examine_end: Callable[..., Any]
     validator: Callable[..., Any]  # (indices of coordinates, or ()) -> StateValidator of states
     # (q, u, Settings, share off the model) -> rate [1/s] at which errors would grow, or nan
     growth: Callable[..., Any]
@@ -107,7 +107,7 @@ def controlled(values: Mapping[str, Any], declare: Declare | None = None) -> Con
         functools.partial(settings_for, model),
         functools.partial(_plan, model),
         controller.stay,
-        lambda y, q, time: _stand(controller, y, q, time),
+        lambda y, q, time: _examine_end(controller, y, q, time),
         functools.partial(_validator, bounds),
         controller.growth,
         controller.unstable_zero_dynamics,
@@ -125,7 +125,7 @@ def _validator(bounds: StateBounds, indices: Sequence[int] = ()) -> StateValidat
     return StateValidator(part_of(bounds, indices) if indices else bounds)
 
 
-def _stand(law: Controller, y: Vector, q: Vector, time: float) -> list[str]:
+def _examine_end(law: Controller, y: Vector, q: Vector, time: float) -> list[str]:
     """Return remarks on a trajectory whose last point is y (c,) at a time [s], from q (n,) on."""
     model, own = law.model, law.controlled
     if law.follows:
@@ -162,12 +162,12 @@ def plan_of(model: CompiledModel, values: Mapping[str, Any], q: Vector) -> Plann
     own = indices_of(model, part)
     body = part.law.controlled_tip_of(settings, model)
     if body and part.law.follows_tip:
-        return Planned(tip_path_reference(model, body, part.wanted))
+        return Planned(tip_path_reference(model, body, part.trajectory))
     if not part.law.follows:
         command = part.law.pushes(settings)
-        return feasibility.plan_commands(model, own, part.wanted, command, q)
-    planned = feasibility.plan(model, own, part.wanted, q)
-    reference = with_tip_path(model, planned.reference, part.wanted, body)
+        return feasibility.plan_commands(model, own, part.trajectory, command, q)
+    planned = feasibility.plan(model, own, part.trajectory, q)
+    reference = with_tip_path(model, planned.reference, part.trajectory, body)
     return planned._replace(reference=reference)
 
 
@@ -203,7 +203,7 @@ def settings_for(model: CompiledModel, values: Mapping[str, Any]) -> Any:
 
 def _plan(model: CompiledModel, values: Mapping[str, Any], q: Vector, job: Job) -> Planned:
     """Return a Planned reference; a long computation is done by `job`, in another process."""
-    if values.get('phases') or parts_of(values)[0].wanted.takes_long:
+    if values.get('phases') or parts_of(values)[0].trajectory.takes_long:
         planned: Planned = job.run(_plan_elsewhere, model.description, values, q)
         return planned
     return plan_of(model, values, q)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER
 from softrobot_dynamics.configuration.parameters import misnamed, refuse
 from softrobot_dynamics.controllers.contract import CONTROLLERS
-from softrobot_dynamics.controllers.phases import led_by, Phase
+from softrobot_dynamics.controllers.phases import controlled_actuators, Phase
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem
 from softrobot_dynamics.references.contract import GROUP, Trajectory, trajectory
 
@@ -50,7 +50,7 @@ class LawPart(NamedTuple):
         return CONTROLLERS.get(self.values['controller'])
 
     @property
-    def wanted(self) -> Trajectory:
+    def trajectory(self) -> Trajectory:
         """The reference of its outputs; DescriptionError, UnknownNameError."""
         with self.named():
             return trajectory(self.values)
@@ -90,7 +90,9 @@ def parts_of(values: Mapping[str, Any]) -> tuple[LawPart, ...]:
 
 def given_by(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of all references, by full names, as they were understood."""
-    return {part.full(x): y for part in parts_of(values) for x, y in part.wanted.given().items()}
+    return {
+        part.full(x): y for part in parts_of(values) for x, y in part.trajectory.given().items()
+    }
 
 
 def phases_of(values: Mapping[str, Any]) -> tuple[Phase, ...]:
@@ -156,7 +158,7 @@ def require_apart(robot: NamedRobot, values: Mapping[str, Any]) -> None:
 def controlled_of(robot: NamedRobot, values: Mapping[str, Any]) -> list[int]:
     """Return the indices of the actuators whose coordinates follow something, as the law has."""
     parts = parts_of(values)
-    return led_by([(part.law, indices_of(robot, part)) for part in parts])
+    return controlled_actuators([(part.law, indices_of(robot, part)) for part in parts])
 
 
 def blended_in(robot: NamedRobot, values: Mapping[str, Any]) -> dict[int, float]:

@@ -87,22 +87,24 @@ class _Planner:
         """Plan the reference of a part from now on."""
         part, own = self.parts[i], self._own[i]
         self.references[i], self._began[i] = None, self._t
-        wanted = part.wanted
+        trajectory = part.trajectory
         with part.named():
             if not part.law.follows:
-                self._plan_commands(i, wanted)
+                self._plan_commands(i, trajectory)
                 return
-            motion = wanted.plan(self._model, own, self._q)
+            motion = trajectory.plan(self._model, own, self._q)
         y = actuation_coordinates(self._model, self._q)[own]
         body = part.law.controlled_tip_of(self._settings[i], self._model)
-        self.references[i] = motion and with_tip_path(self._model, motion.reference, wanted, body)
+        self.references[i] = motion and with_tip_path(
+            self._model, motion.reference, trajectory, body
+        )
         self._led[i] = motion.reference if motion else constant(y)
 
-    def _plan_commands(self, i: int, wanted: Trajectory) -> None:
+    def _plan_commands(self, i: int, trajectory: Trajectory) -> None:
         """Plan the commands of a part whose outputs follow no reference."""
         part, own = self.parts[i], self._own[i]
         self._commanded[i] = command = part.law.pushes(self._settings[i])
-        planned = feasibility.plan_commands(self._model, own, wanted, command, self._q)
+        planned = feasibility.plan_commands(self._model, own, trajectory, command, self._q)
         self.references[i] = planned.reference
         self.remarks += [f'{part.name}: {words}' for words in planned.remarks]
         if planned.reference is not None:  # what it ends with counts for postures

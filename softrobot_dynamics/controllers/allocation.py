@@ -76,7 +76,7 @@ def allocate_commands(H, r, lower, upper, favoured, w, work):
     copy(work.r, work.w)
     solve_lower(work.F, work.w)
     solve_lower_transposed(work.F, work.w)
-    if not _within(work):
+    if not _is_within_bounds(work):
         for i in range(c):
             work.w[i] = w[i] / work.scale[i]
         if not _solve_in_box(work):
@@ -172,7 +172,7 @@ def _regularise(favoured, rank, work):
 
 
 @kernel
-def _within(work):
+def _is_within_bounds(work):
     for i in range(len(work.w)):
         if not work.bounds[0, i] <= work.w[i] <= work.bounds[1, i]:
             return False

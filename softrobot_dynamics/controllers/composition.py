@@ -12,7 +12,7 @@ import numpy as np
 from softrobot_dynamics.annotations import Array, Matrix, Vector
 from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.phases import (
-    led_by,
+    controlled_actuators,
     names_of,
     Phase,
     Program,
@@ -95,7 +95,7 @@ class Composition(Controller[Composed]):
             phases = (Phase('', math.inf, tuple(range(len(laws)))),)
         require_phases(phases, laws)
         self.names = names_of(laws, names)
-        indices = led_by([(law, law.controlled) for law in laws])
+        indices = controlled_actuators([(law, law.controlled) for law in laws])
         self.laws = tuple(laws)
         self._program: Program | None = None
         led = [law.controlled if law.follows else () for law in laws]
@@ -106,7 +106,7 @@ class Composition(Controller[Composed]):
         names = [first.actuator_names[k] for k in indices]
         super().__init__(first, period=period, controlled=names, settings=settings)
         m, self._held = first.m, HeldCommand(first, period)
-        self._prediction = Prediction(first, period, self._held.lines.now[0])
+        self._prediction = Prediction(first, period, self._held.extrapolation.present[0])
         for law in laws:
             law.join(self._held, self._prediction)
         self._ensembles = [Ensemble(first, period, [laws[i] for i in p.laws]) for p in phases]
@@ -118,10 +118,10 @@ class Composition(Controller[Composed]):
         self._free = np.ones(m, dtype=bool)  # actuators without a law
         self._pending = False  # whether a program has begun, but no tick yet
         self._timetable = Timetable(phases)
-        self._change()
+        self._reset_inactive_outputs()
         self._course = self._taken = _Course(None, 0.0, 0.0)
         self._passed_settings: Any = None
-        self._hand_on_settings()
+        self._pass_on_settings()
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments that make another composition, of copies of its laws."""
@@ -130,7 +130,7 @@ class Composition(Controller[Composed]):
     def resume(self) -> None:
         """Hand the settings on, and let each law prepare for its own."""
         self._passed_settings = None
-        self._hand_on_settings()
+        self._pass_on_settings()
         for law in self.laws:
             law.resume()
 
@@ -147,18 +147,18 @@ class Composition(Controller[Composed]):
     def figures(self) -> dict[str, object]:
         """Return the figures of the laws at work, see :meth:`Controller.figures`."""
         found = ((i, self.laws[i].figures()) for i in self._timetable.laws)
-        return {self._of(i, key): value for i, each in found for key, value in each.items()}
+        return {self._labelled(i, key): value for i, each in found for key, value in each.items()}
 
     @property
     def response(self) -> Array:
         """The response that all laws go by, see :attr:`Controller.response`."""
-        return self._held.lines.now
+        return self._held.extrapolation.present
 
     def forget_last_step(self) -> None:
         """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""
         for law in self.laws:
             law.forget_last_step()
-        self._prediction.skip()
+        self._prediction.skip_next_state()
 
     def use(self, settings: Composed) -> None:
         """Replace all settings, those of the laws too, from the next tick on. ArgumentError."""
@@ -180,34 +180,34 @@ class Composition(Controller[Composed]):
 
     def start(self, q: Vector, qd: Vector, t: float, u: Vector | None = None) -> None:
         """Begin at the present state, see :meth:`Controller.start`."""
-        self._hand_on_settings()
-        self._turn(q, qd)
+        self._pass_on_settings()
+        self._apply_order(q, qd)
         if self._program is not None and not self._pending:
             self._timetable.stop()
             self._lead(self._timetable.laws, constant(self.outputs(q, qd)[0][self.controlled]), t)
         self._prediction.begin(q)
         self._begin(q, qd, t, u)
         if u is None and self._answer(t, q, qd).ok:  # it is known what tension stiffens
-            found = self._last_command.copy()
+            last_command = self._last_command.copy()
             self._begin(q, qd, t, None)
-            self._held.begin(q, qd, found)
+            self._held.begin(q, qd, last_command)
         self._pending = True
 
     def compute(self, t: float, q: Vector, qd: Vector) -> Command:
         """Return the :class:`Command` for the state (q, qd) at time t [s]; no law, no command."""
-        self._hand_on_settings()
+        self._pass_on_settings()
         delay = self.settings.delay
         time = max(
             (getattr(self.laws[i], 'observes', 0.0) for i in self._timetable.laws), default=0.0
         )
         q, qd = self._prediction(t, q, qd, delay, self._in_force(), time)
-        self._turn(q, qd)
+        self._apply_order(q, qd)
         self._pending = False
-        if self._timetable.over(t + delay):
-            self._go_on(t + delay, q, qd)
+        if self._timetable.is_over(t + delay):
+            self._advance_phase(t + delay, q, qd)
         command = self._answer(t + delay, q, qd)
         if command.ok and delay > 0.0:
-            self._prediction.sent(command.u)
+            self._prediction.note_command(command.u)
         return command
 
     @property
@@ -219,19 +219,21 @@ class Composition(Controller[Composed]):
     def relaxed(self) -> dict[str, float]:
         """By how much laws at work had to exceed limits, see :attr:`Controller.relaxed`."""
         found = ((i, self.laws[i].relaxed) for i in self._timetable.laws)
-        return {self._of(i, name): value for i, each in found for name, value in each.items()}
+        return {
+            self._labelled(i, name): value for i, each in found for name, value in each.items()
+        }
 
     @property
     def failure(self) -> str:
         """The reason for which a law at work has no command, see :attr:`Controller.failure`."""
         found = ((i, self.laws[i].failure) for i in self._timetable.laws)
-        return next((self._of(i, why) for i, why in found if why), '')
+        return next((self._labelled(i, why) for i, why in found if why), '')
 
     @property
     def warning(self) -> str:
         """Reasons that laws at work give, see :attr:`Controller.warning`."""
         found = ((i, self.laws[i].warning) for i in self._timetable.laws)
-        return '; '.join(self._of(i, words) for i, words in found if words)
+        return '; '.join(self._labelled(i, words) for i, words in found if words)
 
     def require_order(self, order: TipOrder) -> None:
         """Raise ArgumentError for what no law at work can do, see :meth:`Controller.lead`."""
@@ -247,7 +249,7 @@ class Composition(Controller[Composed]):
         if (leader := self._leader()) is not None:
             leader.lead(order, t)
 
-    def _of(self, i: int, words: str) -> str:
+    def _labelled(self, i: int, words: str) -> str:
         """Return words of law i, where there are several with its name."""
         return f'{self.names[i]}: {words}' if len(self.laws) > 1 else words
 
@@ -258,14 +260,19 @@ class Composition(Controller[Composed]):
 
     def desired(self, t: float) -> Matrix:
         """y_d, its rate and acceleration, (3, controlled), at time t [s]; nan without a law."""
-        found = np.full((3, len(self.controlled)), np.nan)
+        desired = np.full((3, len(self.controlled)), np.nan)
         for i in self._timetable.laws:
             if self._columns[i]:
-                found[:, self._columns[i]] = self.laws[i].desired(t)
-        return found
+                desired[:, self._columns[i]] = self.laws[i].desired(t)
+        return desired
 
     def growth(
-        self, q: Vector, u: Vector, settings: Composed, off: float = 0.0, place: int | None = None
+        self,
+        q: Vector,
+        u: Vector,
+        settings: Composed,
+        uncertainty: float = 0.0,
+        place: int | None = None,
     ) -> float:
         """Return the rate [1/s] at which errors would grow in a phase (default: the present)."""
         place = self._timetable.place if place is None else place
@@ -273,8 +280,8 @@ class Composition(Controller[Composed]):
         own = [settings.laws[i] for i in at_work]
         pairs = [(self.laws[i], settings.laws[i]) for i in at_work]
         times = [law.observed(x) for law, x in pairs if isinstance(law, SampledDataLaw)]
-        late = Lateness(settings.delay, max(times, default=0.0))
-        return self._ensembles[place].growth(q, u, own, off, late)
+        lateness = Lateness(settings.delay, max(times, default=0.0))
+        return self._ensembles[place].growth(q, u, own, uncertainty, lateness)
 
     def unstable_zero_dynamics(self, q: Vector) -> tuple[complex, ...]:
         """Return the growing rates that each law sees while the others push as they do."""
@@ -282,7 +289,7 @@ class Composition(Controller[Composed]):
 
     def warm(self) -> None:
         """Run every law once, so that no tick has to wait for the compiler."""
-        self._held.stand(self.model.q0, self._u)
+        self._held.linearise_at_rest(self.model.q0, self._u)
         for law in self.laws:
             law.warm()
         q, u = self.model.q0, np.clip(self._u, self.settings.lower, self.settings.upper)
@@ -291,7 +298,7 @@ class Composition(Controller[Composed]):
         self.start(q, np.zeros(self.model.n), 0.0)
         self.last[:], self._pending = np.nan, False
 
-    def _hand_on_settings(self) -> None:
+    def _pass_on_settings(self) -> None:
         """Hand settings on to the laws that others gave since the last tick."""
         settings = self.settings
         if settings is self._passed_settings:
@@ -304,7 +311,7 @@ class Composition(Controller[Composed]):
         for law, own in zip(self.laws, settings.laws):
             law.use(own.replace(**shared, **({'delay': 0.0} if hasattr(own, 'delay') else {})))
 
-    def _turn(self, q: Vector, qd: Vector) -> None:
+    def _apply_order(self, q: Vector, qd: Vector) -> None:
         """Apply a new order."""
         course, before = self._course, self._program
         if course is self._taken:
@@ -318,7 +325,7 @@ class Composition(Controller[Composed]):
         if before is None or given.run_id is None or given.run_id != before.run_id:
             previous = self._timetable.laws
             self._timetable.enter(0, course.t)
-            self._change()
+            self._reset_inactive_outputs()
             self._lead(self._timetable.laws, y, course.t, given)
             self._start_new(previous, q, qd, course.t)
             self._pending = True
@@ -327,11 +334,11 @@ class Composition(Controller[Composed]):
         changed = {i for i, (new, old) in enumerate(pairs) if not alike(new, old)}
         self._lead([i for i in self._timetable.laws if i in changed], y, course.t, given)
 
-    def _go_on(self, t: float, q: Vector, qd: Vector) -> None:
+    def _advance_phase(self, t: float, q: Vector, qd: Vector) -> None:
         """Switch to the phase of time t [s]; laws that were inactive start."""
         previous = self._timetable.laws
-        self._timetable.go_on(t)
-        self._change()
+        self._timetable.advance(t)
+        self._reset_inactive_outputs()
         new = [i for i in self._timetable.laws if i not in previous]
         y = constant(self.outputs(q, qd)[0][self.controlled])
         self._lead(new, y, t, self._program)
@@ -344,7 +351,7 @@ class Composition(Controller[Composed]):
             if i not in previous:
                 self.laws[i].start(q, qd, t, u)
 
-    def _change(self) -> None:
+    def _reset_inactive_outputs(self) -> None:
         """Reset the outputs of laws that may no longer be active."""
         self._desired[:], self._unmet[:], self._free[:] = np.nan, 0.0, True
         for i in self._timetable.laws:
@@ -382,7 +389,7 @@ class Composition(Controller[Composed]):
             command, own = law.compute(t, q, qd), law.controlled
             if not command.ok:
                 u[:] = self._last_command  # or what is no number would go round
-                self._leave_at(self.last)
+                self._set_last_commands(self.last)
                 return command._replace(u=u, desired=self._desired, unmet=self._unmet)
             u[own], self._unmet[own] = command.u[own], command.unmet[own]
             if columns:
@@ -390,10 +397,10 @@ class Composition(Controller[Composed]):
             saturated += command.saturated
         self._held.advance(q, qd, self._in_force())
         self._last_command[:] = u
-        self._leave_at(u)
+        self._set_last_commands(u)
         return Command(u, command.y, command.velocity, self._desired, self._unmet, saturated, True)
 
-    def _leave_at(self, u: Vector) -> None:
+    def _set_last_commands(self, u: Vector) -> None:
         """Set the last command of all laws to u (m,), nan where it is not known."""
         self.last[:] = u
         for law in self.laws:

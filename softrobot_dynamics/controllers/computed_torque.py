@@ -63,17 +63,17 @@ ComputedTorqueKernelSettings = kernel_settings(
 @kernel
 def tick(fixed, plan, settings, q, qd, t):
     """One tick, see :class:`.SampledDataLaw`."""
-    terms, b, wanted = fixed.terms, fixed.b, settings.posture
+    terms, b, posture = fixed.terms, fixed.b, settings.posture
     sample_plan(plan, t, b.desired, b.blend)
-    if not _pose(fixed, wanted, q):
+    if not _solve_posture(fixed, posture, q):
         return -1
     run(fixed.evaluate, q, qd)
     read_outputs(fixed, qd)
     for j in range(len(q)):
         b.force[j] = (
-            wanted.qdd[j]
-            + settings.d[j] * (wanted.qd[j] - qd[j])
-            + settings.p[j] * (wanted.q[j] - q[j])
+            posture.qdd[j]
+            + settings.d[j] * (posture.qd[j] - qd[j])
+            + settings.p[j] * (posture.q[j] - q[j])
         )
     for i in range(len(b.acceleration)):
         k = fixed.controlled[i]
@@ -82,72 +82,72 @@ def tick(fixed, plan, settings, q, qd, t):
 
 
 @kernel
-def _pose(fixed, wanted, q):
+def _solve_posture(fixed, posture, q):
     """Find the posture of y_d from the last one, or from q (n,), and its rates; False if none."""
-    b, terms, controlled = fixed.b, wanted.terms, fixed.controlled
-    if not wanted.q[0] == wanted.q[0]:
-        copy(q, wanted.q)
+    b, terms, controlled = fixed.b, posture.terms, fixed.controlled
+    if not posture.q[0] == posture.q[0]:
+        copy(q, posture.q)
     for _ in range(MAX_NEWTON_ITERATIONS):
-        run(wanted.evaluate, wanted.q, wanted.rest)
+        run(posture.evaluate, posture.q, posture.rest)
         for i in range(len(controlled)):
             k = controlled[i]
             b.r[i] = b.desired[0, i] - (terms.y[k] - fixed.y0[k])
-        if not _scale(fixed, wanted):
+        if not _scale(fixed, posture):
             break
         far = 0.0
         for i in range(len(b.r)):
             far = max(far, abs(b.r[i]))
         if far <= OUTPUT_TOLERANCE:
-            return _rates(fixed, wanted)
-        if solve_general(wanted.J, matrix_at(b.r, len(b.r), 1)) != 0:
+            return _solve_rates(fixed, posture)
+        if solve_general(posture.J, matrix_at(b.r, len(b.r), 1)) != 0:
             break
         for j in range(len(q)):
-            wanted.q[j] += wanted.units[j] * b.r[j]
-    wanted.q[0] = np.nan
+            posture.q[j] += posture.units[j] * b.r[j]
+    posture.q[0] = np.nan
     return False
 
 
 @kernel
-def _rates(fixed, wanted):
+def _solve_rates(fixed, posture):
     """Fill qd and qdd of the posture from those of y_d; False if it is singular."""
-    b, terms, controlled = fixed.b, wanted.terms, fixed.controlled
+    b, terms, controlled = fixed.b, posture.terms, fixed.controlled
     copy(b.desired[1], b.r)
-    if not (_scale(fixed, wanted) and solve_general(wanted.J, matrix_at(b.r, len(b.r), 1)) == 0):
+    if not (_scale(fixed, posture) and solve_general(posture.J, matrix_at(b.r, len(b.r), 1)) == 0):
         return False
-    _unscale(wanted, b.r, wanted.qd)
-    run(wanted.evaluate, wanted.q, wanted.qd)
+    _unscale(posture, b.r, posture.qd)
+    run(posture.evaluate, posture.q, posture.qd)
     for i in range(len(controlled)):
         b.r[i] = b.desired[2, i] - terms.bias[controlled[i]]
-    if not (_scale(fixed, wanted) and solve_general(wanted.J, matrix_at(b.r, len(b.r), 1)) == 0):
+    if not (_scale(fixed, posture) and solve_general(posture.J, matrix_at(b.r, len(b.r), 1)) == 0):
         return False
-    _unscale(wanted, b.r, wanted.qdd)
+    _unscale(posture, b.r, posture.qdd)
     return True
 
 
 @kernel
-def _unscale(wanted, x, out):
+def _unscale(posture, x, out):
     """Fill out (n,) with a change x (n,) of coordinates in their units."""
     for j in range(len(out)):
-        out[j] = wanted.units[j] * x[j]
+        out[j] = posture.units[j] * x[j]
 
 
 @kernel
-def _scale(fixed, wanted):
+def _scale(fixed, posture):
     """
     Copy J there by changes in units, rows scaled to one, and scale b.r (n,) alike.
 
     False if a row is zero.
     """
-    b, terms = fixed.b, wanted.terms
+    b, terms = fixed.b, posture.terms
     for i in range(len(b.r)):
         row, size = terms.J[fixed.controlled[i]], 0.0
         for j in range(len(row)):
-            size = max(size, abs(row[j]) * wanted.units[j])
+            size = max(size, abs(row[j]) * posture.units[j])
         if not 0.0 < size < np.inf:
             return False
         b.r[i] /= size
         for j in range(len(row)):
-            wanted.J[i, j] = row[j] * wanted.units[j] / size
+            posture.J[i, j] = row[j] * posture.units[j] / size
     return True
 
 

@@ -29,7 +29,10 @@ from softrobot_dynamics.schema.parameters import Parameter
 from softrobot_dynamics.schema.registry import Registry, required
 
 if TYPE_CHECKING:
-    from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
+    from softrobot_dynamics.controllers.sampled_data.command import (
+        HeldCommand,
+        ResponseExtrapolation,
+    )
     from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer
     from softrobot_dynamics.controllers.sampled_data.prediction import Prediction
     from softrobot_dynamics.model.model import CompiledModel
@@ -271,13 +274,13 @@ class Controller(Pickleable, Generic[S]):
         saturated = int(np.count_nonzero((u < low) | (u > high)))
         return Command(limited, y, velocity, desired, unmet, saturated, ok)
 
-    def growth(self, q: Vector, u: Vector, settings: S, off: float = 0.0) -> float:
+    def growth(self, q: Vector, u: Vector, settings: S, uncertainty: float = 0.0) -> float:
         """
         Return the rate [1/s] at which errors about rest at q (n,) under u (m,) would grow.
 
-        With a share ``off``, the largest one on robots whose stiffness and damping are by that
-        share more or less than the model's. For any thread, beside :meth:`compute`. A law that
-        cannot say returns nan.
+        With a share ``uncertainty``, the largest one on robots whose stiffness and damping are by
+        that share more or less than the model's. For any thread, beside :meth:`compute`. A law
+        that cannot say returns nan.
         """
         return np.nan
 
@@ -315,14 +318,14 @@ class Controller(Pickleable, Generic[S]):
         That is the response to them, and the prediction of states over a known delay.
         """
 
-    def law_at_rest(self, lines: Lines) -> Callable[..., Answer] | None:
+    def law_at_rest(self, extrapolation: ResponseExtrapolation) -> Callable[..., Answer] | None:
         """
         Return the law without limits, for a loop of several that is looked at beside its run.
 
         A function (q (n,), u (m,), settings): what stays there under u. That is a function of q,
         qd (n,), and the memory (``memory_size``,), which gives the forces w (c,) along the
-        outputs, or nan, and the memory a period later. It goes by the response in ``lines``. A
-        law that cannot say returns None.
+        outputs, or nan, and the memory a period later. It goes by the response in
+        ``extrapolation``. A law that cannot say returns None.
         """
         return None
 

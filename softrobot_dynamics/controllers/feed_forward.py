@@ -15,7 +15,7 @@ from softrobot_dynamics.schema.fields import number
 from softrobot_dynamics.schema.parameters import parameter
 
 if TYPE_CHECKING:
-    from softrobot_dynamics.controllers.sampled_data.command import Lines
+    from softrobot_dynamics.controllers.sampled_data.command import ResponseExtrapolation
     from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer
     from softrobot_dynamics.model.model import CompiledModel
 
@@ -56,7 +56,7 @@ class FeedForward(Controller[FeedForwardSettings]):
         command: Vector = settings.command
         return command
 
-    def law_at_rest(self, lines: Lines) -> Callable[..., Answer]:
+    def law_at_rest(self, extrapolation: ResponseExtrapolation) -> Callable[..., Answer]:
         """Return the law at rest, which is the same, see :meth:`Controller.law_at_rest`."""
 
         def at_rest(place: Vector, u: Vector, settings: FeedForwardSettings) -> Answer:

@@ -44,7 +44,7 @@ class Limiter:
         )
         self._limit(self._u, self.last, self._rate, 1.0, self._out)  # compiles
 
-    def bring(self, u: Vector, rate: Vector, dt: float) -> tuple[Vector, Any]:
+    def apply(self, u: Vector, rate: Vector, dt: float) -> tuple[Vector, Any]:
         """
         Return (the command to send instead of u, whether it is another), each (m,).
 

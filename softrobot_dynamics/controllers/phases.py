@@ -63,13 +63,13 @@ class Timetable:
         self.place = place
         self._until = math.inf if last else t + self.phase.duration
 
-    def over(self, t: float) -> bool:
+    def is_over(self, t: float) -> bool:
         """Tell whether the phase at hand is over at t [s]."""
         return self._until <= t + TIME_TOLERANCE
 
-    def go_on(self, t: float) -> None:
+    def advance(self, t: float) -> None:
         """Go on to the phase of t [s]."""
-        while self.over(t):
+        while self.is_over(t):
             self.enter(self.place + 1, self._until)
 
     def stop(self) -> None:
@@ -77,7 +77,7 @@ class Timetable:
         self._until = math.inf
 
 
-def led_by(pairs: Iterable[tuple[Any, Iterable[int]]]) -> list[int]:
+def controlled_actuators(pairs: Iterable[tuple[Any, Iterable[int]]]) -> list[int]:
     """
     Return the indices of the actuators whose coordinates are led by laws, each one once.
 

@@ -37,14 +37,14 @@ def turn_rate(r, rate, out):
 
 
 @kernel
-def rotation_error(wanted, R, out):
-    """Fill out (3,) with the turn [rad], base frame, that leads R to ``wanted``, (9,) each."""
+def rotation_error(desired, R, out):
+    """Fill out (3,) with the turn [rad], base frame, that leads R to ``desired``, (9,) each."""
     x = y = z = trace = 0.0
     for j in range(3):
-        x += wanted[6 + j] * R[3 + j] - wanted[3 + j] * R[6 + j]
-        y += wanted[j] * R[6 + j] - wanted[6 + j] * R[j]
-        z += wanted[3 + j] * R[j] - wanted[j] * R[3 + j]
-        trace += wanted[j] * R[j] + wanted[3 + j] * R[3 + j] + wanted[6 + j] * R[6 + j]
+        x += desired[6 + j] * R[3 + j] - desired[3 + j] * R[6 + j]
+        y += desired[j] * R[6 + j] - desired[6 + j] * R[j]
+        z += desired[3 + j] * R[j] - desired[j] * R[3 + j]
+        trace += desired[j] * R[j] + desired[3 + j] * R[3 + j] + desired[6 + j] * R[6 + j]
     size = math.sqrt(x * x + y * y + z * z)
     share = math.atan2(size, trace - 1.0) / size if size > SMALL_ANGLE else 0.5
     out[0], out[1], out[2] = share * x, share * y, share * z

@@ -17,7 +17,7 @@ from softrobot_dynamics.controllers.blending import BlendedReference
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
 from softrobot_dynamics.controllers.contract import Command, Controller
 from softrobot_dynamics.controllers.held_motion import HeldLinearisation, unknown_linearisation
-from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, Lines
+from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, ResponseExtrapolation
 from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
 from softrobot_dynamics.controllers.sampled_data.friction_compensation import FrictionCompensation
 from softrobot_dynamics.controllers.sampled_data.loop_stability import Answer, SampledLoop
@@ -108,15 +108,15 @@ class SampledDataLaw(Controller[D]):
         def build() -> HeldCommand:
             """Return the response to held commands, and compile the tick."""
             held = HeldCommand(model, self.period)
-            fixed = self._make_fixed(held.lines, held.entry, with_friction=self._friction.any)
+            fixed = self._make_fixed(held.extrapolation, held.entry, self._friction.any)
             self._bind(fixed, self.plan, kernel_settings)
             return held
 
         (held,) = compile_in_parallel(build)
         self._held: HeldCommand | None = held  # None: somebody else keeps it up to date
-        self._prediction = Prediction(model, self.period, held.lines.now[0])
+        self._prediction = Prediction(model, self.period, held.extrapolation.present[0])
         self._sampled = SampledLoop(model, self.period, self.controlled, self.memory_size)
-        self._law_at_rest = self.law_at_rest(self._sampled.lines)
+        self._law_at_rest = self.law_at_rest(self._sampled.extrapolation)
         self._bind_response(held, held.entry)
 
     def resume(self) -> None:
@@ -129,9 +129,9 @@ class SampledDataLaw(Controller[D]):
         self._bind_response(held, entry(nothing))
 
     def _bind_response(self, held: HeldCommand, advance: Entry) -> None:
-        """Work with the lines of a response, which the entry brings on by a tick."""
+        """Work with the extrapolation of a response, which the entry brings on by a tick."""
         self._linear = HeldLinearisation(held.response, held.clock)
-        fixed = self._make_fixed(held.lines, advance, with_friction=self._friction.any)
+        fixed = self._make_fixed(held.extrapolation, advance, with_friction=self._friction.any)
         self._fixed = fixed._replace(reached=self._prediction.reached)
         self.last, self._buffers = self._fixed.last, self._fixed.b
         self._apply(self.plan, self.settings)
@@ -145,7 +145,7 @@ class SampledDataLaw(Controller[D]):
     def forget_last_step(self) -> None:
         """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""
         self._buffers.last_answer_time[:] = np.nan
-        self._prediction.skip()
+        self._prediction.skip_next_state()
 
     @property
     def memory_size(self) -> int:
@@ -196,27 +196,27 @@ class SampledDataLaw(Controller[D]):
             q, qd = self._prediction(t, q, qd, delay, self._in_force(), self.observes)
         if self._friction.any:
             J = self.evaluate(q, qd).J[self.controlled]
-            self._friction.go_on(q, self._in_force(), J, self.desired(t + delay)[1])
+            self._friction.update(q, self._in_force(), J, self.desired(t + delay)[1])
         saturated = self._tick(q, qd, t + delay)
         ok = saturated >= 0
         if ok and delay > 0.0:
-            self._prediction.sent(b.u)
+            self._prediction.note_command(b.u)
         return Command(b.u, b.y, b.velocity, b.desired, b.unmet, saturated, ok)
 
-    def growth(self, q: Vector, u: Vector, settings: D, off: float = 0.0) -> float:
+    def growth(self, q: Vector, u: Vector, settings: D, uncertainty: float = 0.0) -> float:
         """Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`."""
-        late = Lateness(settings.delay, self.observed(settings))
+        lateness = Lateness(settings.delay, self.observed(settings))
         return self._sampled.growth(
-            q, u, lambda q, u: self._law_at_rest(q, u, settings), off, late
+            q, u, lambda q, u: self._law_at_rest(q, u, settings), uncertainty, lateness
         )
 
     def observed(self, settings: D) -> float:
         """Return the value of ``observes`` [s] with other settings."""
         return float(getattr(self.make_kernel_settings(settings), 'observer', 0.0))
 
-    def law_at_rest(self, lines: Lines) -> Callable[..., Answer]:
+    def law_at_rest(self, extrapolation: ResponseExtrapolation) -> Callable[..., Answer]:
         """Return the law at rest beside the loop, see :meth:`Controller.law_at_rest`."""
-        fixed = self._make_fixed(lines, entry(nothing), limited=False)
+        fixed = self._make_fixed(extrapolation, entry(nothing), limited=False)
         return lambda place, u, settings: self._at_rest(fixed, place, u, settings)
 
     def _at_rest(self, fixed: LawWorkspace, place: Vector, u: Vector, settings: D) -> Answer:
@@ -242,13 +242,13 @@ class SampledDataLaw(Controller[D]):
 
     def _make_fixed(
         self,
-        lines: Lines,
+        extrapolation: ResponseExtrapolation,
         advance_response: Entry,
         with_friction: bool = False,
         limited: bool = True,
     ) -> LawWorkspace:
         """
-        Return a :class:`LawWorkspace` with arrays of its own, by entry and lines of a response.
+        Return a :class:`LawWorkspace` with arrays of its own, by the extrapolation of a response.
 
         ``with_friction``: with friction; ``limited``: efforts of cables are.
         """
@@ -264,7 +264,7 @@ class SampledDataLaw(Controller[D]):
             robot=evaluate.robot,
             advance_response=advance_response,
             drives=drives,
-            response=lines.now,
+            response=extrapolation.present,
             signs=model.signs,
             y0=model.y0,
             rest=np.zeros(model.n),

@@ -77,16 +77,16 @@ def follow_motion(motion, q_out, qd_out, q, qd, passed):
 
 
 @kernel
-def plan_setpoints(motion, found, delay, duration):
+def plan_setpoints(motion, force_response, delay, duration):
     """
-    Fill the setpoints of drives, and the accelerations that ``found.u`` brings on average.
+    Fill the setpoints of drives, and the mean accelerations that ``force_response.u`` brings.
 
     Returns 1 where limits of velocities or positions do not allow them.
     """
     limited, tau, T = 0, 0.5 * motion.period + delay, motion.period
-    for j in range(len(found.q)):
-        found.q[j] += delay * found.qd[j]
-    _accelerate(motion, found)
+    for j in range(len(force_response.q)):
+        force_response.q[j] += delay * force_response.qd[j]
+    _accelerate(motion, force_response)
     for i in range(len(motion.q)):
         w, position, v = motion.w[i], motion.q[i], motion.v[i]
         slowed = STOPPING_RATE * w
@@ -111,23 +111,24 @@ def plan_setpoints(motion, found, delay, duration):
 
 
 @kernel
-def _accelerate(motion, found):
+def _accelerate(motion, force_response):
     """Fill the mean accelerations of the joints over a period in which the force is held."""
-    terms, F, response, qd = found.terms, found.F, found.response, found.qd
-    run(found.evaluate, found.q, qd)
+    terms, F, qd = force_response.terms, force_response.F, force_response.qd
+    response = force_response.response
+    run(force_response.evaluate, force_response.q, qd)
     for i in range(len(F)):
         F[i] = -terms.h[i]
-    for k in range(len(found.u)):
-        effort = found.signs[k] * effort_of(found.drives, k, found.u[k])
+    for k in range(len(force_response.u)):
+        effort = force_response.signs[k] * effort_of(force_response.drives, k, force_response.u[k])
         if effort != 0.0:
             for i in range(len(F)):
                 F[i] += terms.J[k, i] * effort
-    if not found.has_response and cholesky(terms.M) == 0:
+    if not force_response.has_response and cholesky(terms.M) == 0:
         solve_lower(terms.M, F)
         solve_lower_transposed(terms.M, F)
     for i in range(len(motion.a)):
         j = motion.coordinates[i]
-        if found.has_response:
+        if force_response.has_response:
             gained = dot(response[0, j], F) - dot(response[1, j], qd)
             motion.a[i] = gained / motion.period
         else:

@@ -72,11 +72,13 @@ class DriveSetpoints:
         )
         self.sent = np.full(model.m, nan)
         self._q, self._qd = np.zeros((2, model.n))
-        self._found = found = _force_response(model, law, self._q, self._qd)
+        self._force_response = force_response = _force_response(model, law, self._q, self._qd)
         self._y, self._velocity = np.zeros((2, model.m))
         out = {'q_out': self._q, 'qd_out': self._qd}
         self._follow = cached(follow_motion, 'VECTOR, VECTOR, float64', motion=motion, **out)
-        self._plan = cached(plan_setpoints, 'float64, float64', motion=motion, found=found)
+        self._plan = cached(
+            plan_setpoints, 'float64, float64', motion=motion, force_response=force_response
+        )
 
     @property
     def initialised(self) -> bool:
@@ -109,7 +111,7 @@ class DriveSetpoints:
     def advance(self, u: Vector, duration: float) -> Vector:
         """Return ``sent`` (m,) for the law's force u (m,); limits count for a duration [s]."""
         delay = getattr(self._law.settings, 'delay', 0.0)
-        self._found.u[:] = u
+        self._force_response.u[:] = u
         if self._plan(float(delay), duration):
             self._law.forget_last_step()
         return self._with_setpoints(u)
@@ -120,7 +122,7 @@ class DriveSetpoints:
         motion.setpoints[:] = np.where(motion.positions, motion.setpoints, 0.0)
         return self._with_setpoints(u)
 
-    def stand(self, setpoints: Vector) -> None:
+    def initialise(self, setpoints: Vector) -> None:
         """Begin with ``setpoints`` (k,) of the drives that have none yet."""
         own = self._motion.setpoints
         own[:] = np.where(np.isnan(own), setpoints, own)

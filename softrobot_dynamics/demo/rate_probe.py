@@ -40,7 +40,7 @@ def main(given: str) -> None:
     realtime = module_from_spec(spec)  # type: ignore[arg-type]
     spec.loader.exec_module(realtime)  # type: ignore[union-attr]
     sys.setswitchinterval(realtime.SWITCH_INTERVAL)
-    if realtime.ask_for_priority(realtime.PRIORITY, settings['processor']) is None:
+    if realtime.request_priority(realtime.PRIORITY, settings['processor']) is None:
         realtime.keep_awake()
     own = socket.socket(fileno=settings['socket'])
     inbox = Inbox(own)

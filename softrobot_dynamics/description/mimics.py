@@ -13,7 +13,7 @@ from softrobot_dynamics.joints.follower import Follower
 from softrobot_dynamics.schema.parsing import Problems
 
 
-def follow(modules: Sequence[Module], problems: Problems) -> tuple[Module, ...]:
+def apply_mimics(modules: Sequence[Module], problems: Problems) -> tuple[Module, ...]:
     """
     Return modules in which each joint with `mimic` is a :class:`.Follower` of its leader.
 

@@ -17,7 +17,7 @@ import numpy as np
 from softrobot_dynamics.description.closures import Closure, read_closures
 from softrobot_dynamics.description.collisions import ContactOptions, Obstacle
 from softrobot_dynamics.description.initial import outside_limits, read_initial
-from softrobot_dynamics.description.mimics import follow
+from softrobot_dynamics.description.mimics import apply_mimics
 from softrobot_dynamics.description.modules import (
     BASE,
     Module,
@@ -192,7 +192,7 @@ _LISTS = 'bodies', 'actuators', 'initial', 'closures', *KEYS
 def _checked(data: object, problems: Problems, source: str) -> RobotDescription:
     if isinstance(data, dict):
         header = parse(_Header, data, '', problems, ignore=_LISTS)
-        modules = follow(read_modules(data.get('bodies', MISSING), problems), problems)
+        modules = apply_mimics(read_modules(data.get('bodies', MISSING), problems), problems)
         actuators = read_actuators(data.get('actuators'), modules, problems)
         around = read_surroundings(data, [BASE, *(m.name for m in modules)], problems)
         everything = *modules, *around.objects

@@ -59,20 +59,20 @@ def tree_of(root: Element, problems: Problems) -> Tree:
 
 def ordered(tree: Tree, problems: Problems) -> list[Element]:
     """Return the joints, each before those that its child bears, as they are in the file else."""
-    beyond: dict[str, list[Element]] = {}
+    child_joints: dict[str, list[Element]] = {}
     for joint in tree.joints:
-        beyond.setdefault(tree.ends(joint)[1], []).append(joint)
-    found, waiting = [], list(reversed(beyond.get(tree.root, [])))
+        child_joints.setdefault(tree.ends(joint)[1], []).append(joint)
+    joints, waiting = [], list(reversed(child_joints.get(tree.root, [])))
     while waiting:
         joint = waiting.pop()
-        found.append(joint)
-        waiting += reversed(beyond.get(tree.ends(joint)[2], []))
-    if len(found) < len(tree.joints):
-        reached = {tree.root, *(tree.ends(joint)[2] for joint in found)}
+        joints.append(joint)
+        waiting += reversed(child_joints.get(tree.ends(joint)[2], []))
+    if len(joints) < len(tree.joints):
+        reached = {tree.root, *(tree.ends(joint)[2] for joint in joints)}
         lost = ', '.join(name for name in tree.links if name not in reached)
         words = f'a tree: every link reachable from {tree.root} (these form a loop)'
         problems.append(Problem('links', lost, words))
-    return found
+    return joints
 
 
 def _check_names(kind: str, elements: Iterable[Element], problems: Problems) -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast, NamedTuple, SupportsFloat, TypeGuard
 
 import numpy as np
 from softrobot_dynamics.collision.contract import CollisionShape
-from softrobot_dynamics.description.mimics import follow
+from softrobot_dynamics.description.mimics import apply_mimics
 from softrobot_dynamics.description.modules import Module
 from softrobot_dynamics.description.naming import FieldName, FieldPath
 from softrobot_dynamics.description.robot import RobotDescription
@@ -125,7 +125,7 @@ def _varied(
     for path in changes:
         if path not in work.done:
             raise UnknownNameError('field with numbers', path, tuple(sorted(work.known)))
-    modules = follow(modules, work.problems)
+    modules = apply_mimics(modules, work.problems)
     if work.problems:
         raise DescriptionError(tuple(work.problems), 'varied robot')
     pairs = zip(description.modules, modules)

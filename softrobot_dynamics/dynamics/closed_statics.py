@@ -44,9 +44,9 @@ def closed_equilibrium(
     own = ClosedStatics(model, statics, assemble(model, q=q0).q)
     start = np.zeros(own.freedoms)
     found = None if ramp else newton(own, start, u, MAX_ITERATIONS)
-    if not (found and (found.balanced and found.direct or own.stands(found, u))):
+    if not (found and (found.balanced and found.direct or own.is_stable_equilibrium(found, u))):
         found = step_load(own, start, u, found.iterations if found else 0)
-    last = newton(own, own.begin_at(found.q), u, MAX_ITERATIONS)  # in orthonormal coordinates
+    last = newton(own, own.restart_at(found.q), u, MAX_ITERATIONS)  # in orthonormal coordinates
     q, steps = own.posture(last.q)[0], found.iterations + last.iterations
     stability = own.linearised(last.q, u).stability()
     return ClosedEquilibrium(q, last.residual, steps, stability)
@@ -79,7 +79,7 @@ class ClosedStatics:
             q[:] = np.nan
         return q, self._motion.T.copy()
 
-    def begin_at(self, z: Vector) -> Vector:
+    def restart_at(self, z: Vector) -> Vector:
         """Restart the coordinates at zero in the posture at z, and return them."""
         self._start(self.posture(z)[0])
         return np.zeros(self.freedoms)
@@ -94,9 +94,9 @@ class ClosedStatics:
         r, size = self._statics.residual(q, u)
         return T.T @ r, np.abs(T).T @ size
 
-    def set_share(self, share: float) -> None:
-        """Scale all loads by a share from 0 to 1."""
-        self._statics.set_share(share)
+    def set_load_factor(self, factor: float) -> None:
+        """Scale all loads by a factor from 0 to 1."""
+        self._statics.set_load_factor(factor)
 
     def stiffness(self, z: Vector, u: Vector, size: Vector) -> tuple[Matrix, Vector]:
         """Return the tangent stiffness (f, f) and the noise (f,) of its diagonal."""
@@ -112,22 +112,26 @@ class ClosedStatics:
         noise = (np.abs(T).T @ np.sqrt(tree.noise)) ** 2
         return Linearised(K, T.T @ tree.D @ T, T.T @ tree.M @ T, noise)
 
-    def stands(self, found: NewtonResult, u: Vector) -> bool:
+    def is_stable_equilibrium(self, found: NewtonResult, u: Vector) -> bool:
         """Tell whether a posture is balanced, and stable against small motions."""
         return found.balanced and self.linearised(found.q, u).stability().stands
 
-    def obstacle(self, z: Vector) -> str:
+    def invalid_posture(self, z: Vector) -> str:
         """Return in words why z is no valid posture, or ''."""
         q = self.posture(z)[0]
-        return self._statics.obstacle(q) if np.isfinite(q).all() else 'its loops cannot be closed'
+        return (
+            self._statics.invalid_posture(q)
+            if np.isfinite(q).all()
+            else 'its loops cannot be closed'
+        )
 
-    def turn(self, step: Vector) -> float:
+    def step_rotation(self, step: Vector) -> float:
         """Largest angle [rad] by which a joint or a body turns by a small step (f,) of z."""
-        return self._statics.turn(self._motion.T @ step)
+        return self._statics.step_rotation(self._motion.T @ step)
 
-    def shift(self, step: Vector) -> float:
+    def step_lengthening(self, step: Vector) -> float:
         """Largest share of its length by which the robot grows by a small step (f,) of z."""
-        return self._statics.shift(self._motion.T @ step)
+        return self._statics.step_lengthening(self._motion.T @ step)
 
     def _turning(self, q: Vector, T: Matrix, r: Vector) -> Matrix:
         """Return how J' lambda changes along T, (n, f), with forces lambda that balance r (n,)."""

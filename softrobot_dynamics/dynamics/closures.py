@@ -89,10 +89,10 @@ def closures(
     q = checked('q', q, (model.n,))
     qd = np.zeros(model.n) if qd is None else checked('qd', qd, (model.n,))
     u = np.zeros(model.m) if u is None else checked('u', u, (model.m,))
-    found = _evaluated(model, q, qd)
-    force, M = tree_force(model, found.evaluate, q, qd, u, loads), found.evaluate.terms.M
-    rows, J = found.closures, found.closures.J
-    forces = _multipliers(model, plan, found, force)[0]
+    evaluator = _evaluated(model, q, qd)
+    force, M = tree_force(model, evaluator.evaluate, q, qd, u, loads), evaluator.evaluate.terms.M
+    rows, J = evaluator.closures, evaluator.closures.J
+    forces = _multipliers(model, plan, evaluator, force)[0]
     basis = _basis(plan, J)
     return Closures(
         names=plan.names,
@@ -116,9 +116,9 @@ def assemble(model: CompiledModel, *, q: ArrayLike, qd: ArrayLike | None = None)
     plan = _plan(model)
     q = checked('q', q, (model.n,))
     qd = np.zeros(model.n) if qd is None else checked('qd', qd, (model.n,))
-    found = _made(model)
-    closed = assembled(model, plan, found, q)
-    basis, units = _basis(plan, found(closed).J), plan.units
+    evaluator = _made(model)
+    closed = assembled(model, plan, evaluator, q)
+    basis, units = _basis(plan, evaluator(closed).J), plan.units
     return ClosedState(closed, basis @ ((basis / units[:, None]).T @ (qd / units)))
 
 
@@ -141,15 +141,15 @@ def closed_inverse_dynamics(
     q, qd = checked('q', q, (model.n,)), checked('qd', qd, (model.n,))
     qdd, units = checked('qdd', qdd, (model.n,)), plan.units
     require_closed(model, q, qd)
-    found = _evaluated(model, q, qd)
-    terms, J = found.evaluate.terms, found.closures.J[plan.independent_rows]
+    evaluator = _evaluated(model, q, qd)
+    terms, J = evaluator.evaluate.terms, evaluator.closures.J[plan.independent_rows]
     scaled = J * units
-    lack = J @ qdd + found.closures.bias[plan.independent_rows]
+    lack = J @ qdd + evaluator.closures.bias[plan.independent_rows]
     qdd = qdd - units * (np.linalg.pinv(scaled) @ lack)
     needed = terms.M @ qdd - tree_force(
-        model, found.evaluate, q, qd, np.zeros(model.m), read_wrenches(model, wrenches)
+        model, evaluator.evaluate, q, qd, np.zeros(model.m), read_wrenches(model, wrenches)
     )
-    basis, A = _basis(plan, found.closures.J), terms.J.T * model.signs
+    basis, A = _basis(plan, evaluator.closures.J), terms.J.T * model.signs
     u = np.linalg.pinv(basis.T @ A) @ (basis.T @ needed)
     left = units * (needed - A @ u)  # energies by units of coordinates
     forces = np.zeros(len(plan.rows))
@@ -193,16 +193,16 @@ def _plan(model: CompiledModel) -> ClosurePlan:
 
 def _made(model: CompiledModel) -> ClosureEvaluator:
     """Return the evaluator of this thread."""
-    found: ClosureEvaluator = model.per_thread.made(all_rows)
-    return found
+    evaluator: ClosureEvaluator = model.per_thread.made(all_rows)
+    return evaluator
 
 
 def _evaluated(model: CompiledModel, q: Vector, qd: Vector) -> ClosureEvaluator:
     """Return the evaluator after an evaluation; ArgumentError where there are no numbers."""
-    found = _made(model)
-    found(q, qd)
-    require_finite(model, q, found.evaluate.terms.h)
-    return found
+    evaluator = _made(model)
+    evaluator(q, qd)
+    require_finite(model, q, evaluator.evaluate.terms.h)
+    return evaluator
 
 
 def tree_force(
@@ -223,10 +223,10 @@ def tree_force(
 
 
 def _multipliers(
-    model: CompiledModel, plan: ClosurePlan, found: ClosureEvaluator, force: Vector
+    model: CompiledModel, plan: ClosurePlan, evaluator: ClosureEvaluator, force: Vector
 ) -> tuple[Vector, Vector]:
     """Return the forces (r,) of closures and qdd (n,), after an evaluation."""
-    rows, M = found.closures, found.evaluate.terms.M
+    rows, M = evaluator.closures, evaluator.evaluate.terms.M
     w, J = plan.weights[plan.independent_rows], rows.J[plan.independent_rows]
     answers = accelerations(model, M, np.vstack([w[:, None] * J, force]))
     by_forces, free = answers[:-1], answers[-1]
@@ -242,5 +242,5 @@ def _basis(plan: ClosurePlan, J: Matrix) -> Matrix:
     units, independent = plan.units, plan.independent_rows
     rows = plan.weights[independent, None] * J[independent] * units
     full = np.linalg.qr(rows.T, mode='complete')[0]
-    found: Matrix = units[:, None] * full[:, len(independent) :]
-    return found
+    basis: Matrix = units[:, None] * full[:, len(independent) :]
+    return basis

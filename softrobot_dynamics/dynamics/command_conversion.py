@@ -11,7 +11,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.dynamics.arguments import checked, require_finite
 from softrobot_dynamics.model.cable_drives import cable_drives_of
-from softrobot_dynamics.recursion.cable_drives import convert, measure, tighten
+from softrobot_dynamics.recursion.cable_drives import convert, measure, update_tensions
 from softrobot_dynamics.recursion.passes import Robot
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class HeldCables:
         self._one, self._other = first[count == 2], first[count == 2] + 1
         self._measure = cached(measure, 'VECTOR, VECTOR', drives=self._drives)
         self._convert = cached(convert, 'VECTOR, boolean', drives=self._drives)
-        self._tighten = cached(tighten, 'VECTOR', drives=self._drives)
+        self._update_tensions = cached(update_tensions, 'VECTOR', drives=self._drives)
         if derivatives is not None:
             own, hessians = (
                 cable_drives_of(model, derivatives.robot).robot,
@@ -102,7 +102,7 @@ class HeldCables:
         command = np.array(u)
         if not self._commanded:
             self._convert(command, 0)
-        self._tighten(command)
+        self._update_tensions(command)
         tensions = np.maximum(self._drives.tension, 0.0)
         if self._commanded:
             return tensions

@@ -144,11 +144,11 @@ def contacts(
     q = checked('q', q, (model.n,))
     qd = np.zeros(model.n) if qd is None else checked('qd', qd, (model.n,))
     plan, n = model.contact_plan, model.n
-    found = model.per_thread.made(contact_forces)
-    if plan is None or found is None:
+    forces = model.per_thread.made(contact_forces)
+    if plan is None or forces is None:
         none, three = np.zeros(0), np.zeros((0, 3))
         return Contacts((), none, three, three, none, three, np.zeros((0, 3, n)), np.zeros(n))
-    total, contact = found.force(q, qd, t), found.contact
+    total, contact = forces.force(q, qd, t), forces.contact
     near = contact.candidates[1 : 1 + contact.candidates[0]]
     near = near[contact.gap[near] < contact.detection_distance]
     near = near[np.argsort(contact.gap[near], kind='stable')]
@@ -171,27 +171,27 @@ def near_points(model: CompiledModel, q: Vector, within: float, t: float = 0.0) 
 
     ``t`` [s]: the time of the motions that obstacles are given.
     """
-    plan, found = model.contact_plan, model.per_thread.made(contact_forces)
-    if plan is None or found is None:
+    plan, forces = model.contact_plan, model.per_thread.made(contact_forces)
+    if plan is None or forces is None:
         return []
-    found.contact.placed[:] = np.inf  # measures all pairs, not only those that may touch
-    found.force(q, np.zeros(model.n), t)
+    forces.contact.placed[:] = np.inf  # measures all pairs, not only those that may touch
+    forces.force(q, np.zeros(model.n), t)
     nodes = [(b, *node) for b, points, axes in plan.bodies for node in zip(points, axes)]
     points = []
-    for i in np.flatnonzero(found.contact.gap <= within):
-        for start, end, share in zip((A, B), (A_END, B_END), found.contact.segment_parameters[i]):
+    for i in np.flatnonzero(forces.contact.gap <= within):
+        for start, end, share in zip((A, B), (A_END, B_END), forces.contact.segment_parameters[i]):
             if plan.pairs[i, start] >= len(nodes):
                 continue  # a shape that stands still
             body, point, axes = nodes[plan.pairs[i, start]]
             there = point + share * (nodes[plan.pairs[i, end]][1] - point)
-            near = found.contact.gap[i] < found.contact.detection_distance
+            near = forces.contact.gap[i] < forces.contact.detection_distance
             if plan.pairs[i, KIND] == SOLID_SOLID and near:
-                T = found.contact.frames[plan.pairs[i, start]].reshape(4, 4)
-                off = T[:3, :3].T @ (found.contact.point[i] - T[:3, 3])
+                T = forces.contact.frames[plan.pairs[i, start]].reshape(4, 4)
+                off = T[:3, :3].T @ (forces.contact.point[i] - T[:3, 3])
                 there = point + axes.reshape(3, 3) @ off
             name = model.body_names[body]
             other = next((each for each in plan.names[i] if each != name), name)
-            points.append(NearPoint(name, there, other, float(found.contact.gap[i])))
+            points.append(NearPoint(name, there, other, float(forces.contact.gap[i])))
     return points
 
 

@@ -19,7 +19,7 @@ from softrobot_dynamics.model.cable_drives import cable_drives_of
 from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
 from softrobot_dynamics.recursion.cable_drives import add_cable_stiffness, hold
 from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
-from softrobot_dynamics.recursion.loads import push
+from softrobot_dynamics.recursion.loads import apply_force
 from softrobot_dynamics.recursion.transmission import has_lines
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class DerivativeWorkspace:
     if there is such an array; its numbers may change. If it is
     ``commanded``, u is what actuators are told: of those that are positioned the positions, taken
     from ``command`` (m,), by which there are no derivatives; ``drives`` are their cables. If
-    ``rough``, what has no closed form is differenced from one side.
+    ``one_sided``, what has no closed form is differenced from one side.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class DerivativeWorkspace:
         force: Vector | None = None,
         *,
         commanded: bool = False,
-        rough: bool = False,
+        one_sided: bool = False,
     ) -> None:
         evaluate = model.evaluator()
         self.robot, self.terms, acts = evaluate.robot, evaluate.terms, evaluate.entry
@@ -60,8 +60,8 @@ class DerivativeWorkspace:
             forces = {name: np.zeros(model.m) for name in ('force', 'output_forces')}  # all in h
             acts = entry(hold, evaluate=acts, **own, **forces)
         if force is not None:
-            acts = entry(push, evaluate=acts, h=h, force=force)
-        self.stages = tangent_entries(self.robot, self.tangents, rough)
+            acts = entry(apply_force, evaluate=acts, h=h, force=force)
+        self.stages = tangent_entries(self.robot, self.tangents, one_sided)
         self.parts = ResponseEntries(acts, self.stages.after, *self._stiffening(model, held))
 
     def _stiffening(self, model: CompiledModel, held: bool) -> tuple[Entry, Entry]:

@@ -20,7 +20,7 @@ from softrobot_dynamics.dynamics.contacts import contact_forces, ContactStiffnes
 from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
 from softrobot_dynamics.dynamics.jacobians import load_stiffness
 from softrobot_dynamics.dynamics.points import Placement
-from softrobot_dynamics.dynamics.response import add_lines, respond, stiffen
+from softrobot_dynamics.dynamics.response import add_lines, fill_actuator_stiffness, respond
 from softrobot_dynamics.dynamics.wrenches import load_force, read_wrenches, Wrenches
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.model.closures import require_tree
@@ -82,23 +82,27 @@ class Differentiator:
         if touching and plan is not None:
             self._touching = ContactStiffness(model, plan)
             accelerations(model, np.eye(n), np.zeros(n))  # compiles
-        own = DerivativeWorkspace(model, force, commanded=commanded)
-        self.model, self.robot, self.tangents, self._own = model, own.robot, own.tangents, own
-        self.terms, self.drives = own.terms, own.drives
-        self.response, self.M, self.by_state = own.response, own.terms.M, own.tangents.by_state
-        change, self.stiffness = own.response.change, own.response.stiffness
+        workspace = DerivativeWorkspace(model, force, commanded=commanded)
+        self.model, self._workspace = model, workspace
+        self.robot, self.tangents = workspace.robot, workspace.tangents
+        self.terms, self.drives = workspace.terms, workspace.drives
+        self.response, self.M = workspace.response, workspace.terms.M
+        self.by_state = workspace.tangents.by_state
+        change, self.stiffness = workspace.response.change, workspace.response.stiffness
         self._forward = ForwardDynamicsDerivatives(
-            own.response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
+            workspace.response.qdd, change[:, :n], change[:, n : 2 * n], change[:, 2 * n :]
         )
-        self._differentiate = cached(run_three, 'VECTOR, VECTOR, VECTOR', entry=own.stages.whole)
-        self._actuation = self.along(own.robot, model.hessians())
+        self._differentiate = cached(
+            run_three, 'VECTOR, VECTOR, VECTOR', entry=workspace.stages.whole
+        )
+        self._actuation = self.along(workspace.robot, model.hessians())
         self._respond = cached(
             respond,
-            robot=own.robot,
-            parts=own.parts,
-            terms=own.terms,
+            robot=workspace.robot,
+            parts=workspace.parts,
+            terms=workspace.terms,
             by_state=self.by_state,
-            r=own.response,
+            r=workspace.response,
         )
 
     def inverse(self, q: Vector, qd: Vector, qdd: Vector) -> tuple[Vector, Matrix]:
@@ -130,20 +134,20 @@ class Differentiator:
         if has_lines(robot):
             lines = entry(add_lines, t=self.tangents, **given)
         fibres = entry(fibre_stiffness, hessians=hessians, x=self.response.x, **given)
-        fill = cached(stiffen, fibres=fibres, lines=lines)
+        fill = cached(fill_actuator_stiffness, fibres=fibres, lines=lines)
 
-        def found(q: Vector, force: Vector) -> Matrix:
+        def differentiate(q: Vector, force: Vector) -> Matrix:
             """Return the derivative (n, n) by q of the generalized force of forces (s,)."""
             if lines is not EMPTY_ENTRY:  # they need twists at q, and there may be others
                 self._differentiate(q, zero, zero)
             fill(q, force)
             return stiffness
 
-        return found
+        return differentiate
 
     def forward(self, q: Vector, qd: Vector, u: Vector) -> ForwardDynamicsDerivatives:
         """Return the :class:`ForwardDynamicsDerivatives`; SingularMassError."""
-        self._own.command[:] = u
+        self._workspace.command[:] = u
         if self._respond(q, qd, u):
             accelerations(self.model, self.M, np.zeros(self.model.n))  # raises
         if (touches := self._of_contact(q, qd)) is not None:
@@ -175,9 +179,11 @@ def inverse_dynamics_derivatives(
     """
     n, loads = model.n, read_wrenches(model, wrenches)
     q, qd, qdd = checked('q', q, (n,)), checked('qd', qd, (n,)), checked('qdd', qdd, (n,))
-    own = Differentiator(model)
-    by_state = _finite(q, own.inverse(q, qd, qdd)[1])
-    by_q = by_state[:, :n] - load_stiffness(model, own.robot, own.tangents, q, loads)
+    differentiator = Differentiator(model)
+    by_state = _finite(q, differentiator.inverse(q, qd, qdd)[1])
+    by_q = by_state[:, :n] - load_stiffness(
+        model, differentiator.robot, differentiator.tangents, q, loads
+    )
     mass = model.per_thread.evaluator(q, qd).M.copy()
     return InverseDynamicsDerivatives(by_q, by_state[:, n:].copy(), mass)
 
@@ -207,14 +213,14 @@ def forward_dynamics_derivatives(
     contact = model.per_thread.made(contact_forces)
     if contact:
         force = contact.force(q, qd) + (0.0 if force is None else force)
-    own = Differentiator(model, force)
-    result = own.forward(q, qd, u)
+    differentiator = Differentiator(model, force)
+    result = differentiator.forward(q, qd, u)
     _finite(q, result.by_q)
     if loads:
-        stiffness = load_stiffness(model, own.robot, own.tangents, q, loads)
-        result.by_q[:] += accelerations(model, own.M, stiffness.T).T
+        stiffness = load_stiffness(model, differentiator.robot, differentiator.tangents, q, loads)
+        result.by_q[:] += accelerations(model, differentiator.M, stiffness.T).T
     if contact:
-        change = accelerations(model, own.M, contact.derivatives(q, qd).T).T
+        change = accelerations(model, differentiator.M, contact.derivatives(q, qd).T).T
         result.by_q[:] += change[:, :n]
         result.by_qd[:] += change[:, n:]
     return result

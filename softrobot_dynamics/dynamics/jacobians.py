@@ -101,11 +101,11 @@ def jacobian_derivatives(
         q, qd, np.zeros(model.n)
     )
     require_finite(model, q, t.by_state)
-    found = _frame(model, robot, t, index, point, q, qd)
-    (S, rate, second), (V, A) = found.twists, found.motion
+    frame = _frame(model, robot, t, index, point, q, qd)
+    (S, rate, second), (V, A) = frame.twists, frame.motion
     second[3:] += np.cross(robot.gravity, S[:3], axisb=0).T  # the ground does not accelerate
     A[3:] += robot.gravity
-    X, (J, by_q) = _into_frame(robot, *found.pose), _own_axes(robot, found)
+    X, (J, by_q) = _into_frame(robot, *frame.pose), _own_axes(robot, frame)
     return JacobianDerivatives(
         jacobian=J,
         by_q=by_q,
@@ -127,10 +127,10 @@ def load_stiffness(
     """
     K = np.zeros((model.n, model.n))
     for index, wrench in loads:
-        found = _frame(model, robot, t, index, wrench.point, q, np.zeros(model.n))
-        (J, by_q), w = _own_axes(robot, found), wrench.value.reshape(2, 3)
+        frame = _frame(model, robot, t, index, wrench.point, q, np.zeros(model.n))
+        (J, by_q), w = _own_axes(robot, frame), wrench.value.reshape(2, 3)
         if wrench.frame == 'base':
-            w = w @ found.pose[0]
+            w = w @ frame.pose[0]
             K -= J.T @ np.cross(J[:3], w[:, :, None], axisa=0, axisb=1, axisc=1).reshape(6, -1)
         K += np.einsum('a,akj->kj', w.ravel(), by_q)
     return K
@@ -150,16 +150,16 @@ def _frame(
     if point is None:
         return tip
     columns, first, *_ = tip.parts[0]
-    own = slice(first, first + columns.stop - columns.start)
-    there = point_twists(model, robot, index, point, q[own], qd[own])
+    body_slice = slice(first, first + columns.stop - columns.start)
+    there = point_twists(model, robot, index, point, q[body_slice], qd[body_slice])
     require_frame(point, there.frame)
-    return _at_point(robot, t, index, tip, there, qd[own])
+    return _at_point(robot, t, index, tip, there, qd[body_slice])
 
 
-def _own_axes(robot: Robot, found: _Frame) -> tuple[Matrix, Array]:
+def _own_axes(robot: Robot, frame: _Frame) -> tuple[Matrix, Array]:
     """Return the Jacobian (6, n) of a frame in its axes, and its derivative (6, n, n) by q."""
-    X, S = _into_frame(robot, *found.pose), found.twists[0]
-    by_q = folded(robot, folded(robot, _changes(robot, found.parts, S)).swapaxes(1, 2))
+    X, S = _into_frame(robot, *frame.pose), frame.twists[0]
+    by_q = folded(robot, folded(robot, _changes(robot, frame.parts, S)).swapaxes(1, 2))
     return X @ folded(robot, S), np.einsum('ab,bkj->akj', X, by_q.swapaxes(1, 2))
 
 
@@ -176,39 +176,39 @@ def _at_point(
     robot: Robot, t: DerivativeArrays, index: int, tip: _Frame, point: PointTwists, qd: Vector
 ) -> _Frame:
     """Return the frame at a material point in place of the tip; ``qd`` (k,) of its body."""
-    own, first, _, base = tip.parts[0]
+    columns, first, _, base = tip.parts[0]
     motion, (S, rate, second) = _motion(t, 2 * index), tip.twists
     V, A = motion[:, :, None]
     by_time = _moved(robot, base, np.einsum('kjc,k->jc', point.derivatives, qd)).T
-    S[:, own] = _moved(robot, base, point.twists).T
-    rate[:, own] = _bracket(V, S[:, own]) + by_time
-    second[:, own] = _bracket(A, S[:, own]) + _bracket(V, rate[:, own] + by_time)
-    second[:, own] += _moved(robot, base, point.second).T
-    motion += S[:, own] @ qd, rate[:, own] @ qd
+    S[:, columns] = _moved(robot, base, point.twists).T
+    rate[:, columns] = _bracket(V, S[:, columns]) + by_time
+    second[:, columns] = _bracket(A, S[:, columns]) + _bracket(V, rate[:, columns] + by_time)
+    second[:, columns] += _moved(robot, base, point.second).T
+    motion += S[:, columns] @ qd, rate[:, columns] @ qd
     R, origin = _pose(robot, base)
     pose = R @ point.frame[:3, :3], origin + R @ point.frame[:3, 3]
     return _Frame(
         pose,
         motion,
         tip.twists,
-        [_ChainElement(own, first, point.derivatives, base), *tip.parts[1:]],
+        [_ChainElement(columns, first, point.derivatives, base), *tip.parts[1:]],
     )
 
 
 def _parts(robot: Robot, t: DerivativeArrays, index: int) -> list[_ChainElement]:
     """Return the parts from a tip to the ground."""
-    found = []
+    parts = []
     while index < len(robot.modules):
         m = [int(value) for value in robot.modules[index]]
         joint, body = (int(place) for place in t.places[index])
-        own = slice(m[BODY_COLUMN], m[BODY_COLUMN] + m[BODY_COUNT])
+        columns = slice(m[BODY_COLUMN], m[BODY_COLUMN] + m[BODY_COUNT])
         base = index * STATE + JOINT_POSE
         derivatives = _derivatives(t, body, m[BODY_COUNT])
-        found.append(_ChainElement(own, m[BODY_FIRST], derivatives, base))
-        own, index = slice(m[JOINT_COLUMN], m[JOINT_COLUMN] + m[JOINT_COUNT]), m[PARENT]
+        parts.append(_ChainElement(columns, m[BODY_FIRST], derivatives, base))
+        columns, index = slice(m[JOINT_COLUMN], m[JOINT_COLUMN] + m[JOINT_COUNT]), m[PARENT]
         derivatives, base = _derivatives(t, joint, m[JOINT_COUNT]), index * STATE + TIP_POSE
-        found.append(_ChainElement(own, m[JOINT_FIRST], derivatives, base))
-    return found
+        parts.append(_ChainElement(columns, m[JOINT_FIRST], derivatives, base))
+    return parts
 
 
 def _derivatives(t: DerivativeArrays, place: int, count: int) -> Array | None:
@@ -226,14 +226,14 @@ def _motion(t: DerivativeArrays, frame: int) -> Matrix:
 def _changes(robot: Robot, parts: list[_ChainElement], S: Matrix) -> Array:
     """Return dS_k/dx_j - S_j x S_k at [:, k, j], (6, n_x, n_x): zero where j comes before k."""
     n = S.shape[1]
-    found, beyond = np.zeros((6, n, n)), np.zeros(n, dtype=bool)
-    for own, _, derivatives, base in parts:
-        beyond[own] = True
-        for k in range(own.start, own.stop):
-            found[:, k, beyond] = _bracket(S[:, k, None], S[:, beyond])
+    changes, beyond = np.zeros((6, n, n)), np.zeros(n, dtype=bool)
+    for columns, _, derivatives, base in parts:
+        beyond[columns] = True
+        for k in range(columns.start, columns.stop):
+            changes[:, k, beyond] = _bracket(S[:, k, None], S[:, beyond])
         if derivatives is not None:
-            found[:, own, own] += _moved(robot, base, derivatives).transpose(2, 1, 0)
-    return found
+            changes[:, columns, columns] += _moved(robot, base, derivatives).transpose(2, 1, 0)
+    return changes
 
 
 def _moved(robot: Robot, pose: int, twists: Array) -> Array:

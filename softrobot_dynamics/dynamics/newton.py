@@ -6,30 +6,30 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.dynamics.saddle_free_newton import (
     MAX_STEP_ROTATION,
     NewtonResult,
+    relative_residual,
     StaticProblem,
-    unbalance,
 )
 
 # of the forces at play: at the first iteration stops, the second is accepted
 STOP_RESIDUAL, ACCEPTED_RESIDUAL = 1e-14, 1e-7
 
 
-def newton(statics: StaticProblem, q: Vector, u: Vector, most: int) -> NewtonResult:
+def newton(statics: StaticProblem, q: Vector, u: Vector, max_iterations: int) -> NewtonResult:
     """Iterate from q, at most so often, down to rounding; return :class:`NewtonResult`."""
     r, size = statics.residual(q, u)
     direct, iteration = True, 0
     while True:
-        error, left = unbalance(r, size), float(np.abs(r).max(initial=0.0))
+        error, largest = relative_residual(r, size), float(np.abs(r).max(initial=0.0))
         if error <= STOP_RESIDUAL:
             return NewtonResult(
-                q=q, residual=left, iterations=iteration, balanced=True, direct=direct
+                q=q, residual=largest, iterations=iteration, balanced=True, direct=direct
             )
-        better = _descend(statics, q, u, r, size) if iteration < most else None
+        better = _newton_step(statics, q, u, r, size) if iteration < max_iterations else None
         if better is None:  # near a solution: as good as rounding lets it be
             return NewtonResult(
                 q=q,
-                residual=left,
-                iterations=min(iteration + 1, most),
+                residual=largest,
+                iterations=min(iteration + 1, max_iterations),
                 balanced=error <= ACCEPTED_RESIDUAL,
                 direct=direct,
             )
@@ -38,7 +38,7 @@ def newton(statics: StaticProblem, q: Vector, u: Vector, most: int) -> NewtonRes
         iteration += 1
 
 
-def _descend(
+def _newton_step(
     statics: StaticProblem, q: Vector, u: Vector, r: Vector, size: Vector
 ) -> tuple[Vector, Vector, Vector, bool] | None:
     """
@@ -53,12 +53,12 @@ def _descend(
     columns, inverse = _scaled_inverse(K)
     correction = -inverse @ r
     step, length = columns * correction, np.linalg.norm(correction)
-    longest = min(1.0, MAX_STEP_ROTATION / max(statics.turn(step), 1e-300))
+    longest = min(1.0, MAX_STEP_ROTATION / max(statics.step_rotation(step), 1e-300))
     for scale in longest * 0.5 ** np.arange(12):
         better = q + scale * step
         trial, size = statics.residual(better, u)
         if np.linalg.norm(inverse @ trial) <= (1.0 - 0.5 * scale) * length:
-            if not statics.obstacle(better):
+            if not statics.invalid_posture(better):
                 return better, trial, size, scale == 1.0
     return None
 

@@ -10,7 +10,7 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.mass_solve import factorise_mass, solve_columns, solve_row
 from softrobot_dynamics.recursion.actuation_hessians import add_line_stiffness
 from softrobot_dynamics.recursion.contract import Model
-from softrobot_dynamics.recursion.passes import carry
+from softrobot_dynamics.recursion.passes import propagate_acceleration
 from softrobot_dynamics.recursion.singular_mass import PIVOT_TOLERANCE
 
 
@@ -47,7 +47,7 @@ def allocate_response(model: Model) -> AccelerationResponse:
 
 
 @kernel
-def stiffen(fibres, lines, q, force):
+def fill_actuator_stiffness(fibres, lines, q, force):
     """Fill the stiffness of actuators under ``force`` (m,); for lines after tangents at q."""
     run(fibres, q, force)
     if lines.address != 0:
@@ -108,9 +108,9 @@ def respond(robot, parts, terms, by_state, r, q, qd, u):
     failed = accelerate(parts, terms, r, q, qd, u)
     if failed != 0:
         return failed
-    carry(robot, q, qd, r.qdd)
+    propagate_acceleration(robot, q, qd, r.qdd)
     run_three(parts.differentiate, q, qd, r.qdd)
-    stiffen(parts.fibres, parts.lines, q, r.force)
+    fill_actuator_stiffness(parts.fibres, parts.lines, q, r.force)
     n, m = len(q), len(u)
     for i in range(n):
         row, own = r.change[i], by_state[i]

@@ -32,8 +32,8 @@ class StaticProblem(Protocol):
     def residual(self, q: Vector, u: Vector) -> tuple[Vector, Vector]:
         """Return the static residual (n,) and the sizes (n,) of the forces in it."""
 
-    def set_share(self, share: float) -> None:
-        """Scale all loads by a share from 0 to 1."""
+    def set_load_factor(self, factor: float) -> None:
+        """Scale all loads by a factor from 0 to 1."""
 
     def stiffness(self, q: Vector, u: Vector, size: Vector) -> tuple[Matrix, Vector]:
         """Return the tangent stiffness (n, n), its rounding zeroed, and its noise (n,)."""
@@ -41,19 +41,19 @@ class StaticProblem(Protocol):
     def linearised(self, q: Vector, u: Vector) -> Linearised:
         """Return the motion about q (n,) under u (m,)."""
 
-    def stands(self, found: NewtonResult, u: Vector) -> bool:
+    def is_stable_equilibrium(self, found: NewtonResult, u: Vector) -> bool:
         """Tell whether a posture is balanced, and stable against small motions."""
 
-    def begin_at(self, q: Vector) -> Vector:
+    def restart_at(self, q: Vector) -> Vector:
         """Restart from a posture; return it in the coordinates used from now on."""
 
-    def obstacle(self, q: Vector) -> str:
+    def invalid_posture(self, q: Vector) -> str:
         """Return in words why q (n,) is no valid posture, or ''."""
 
-    def turn(self, step: Vector) -> float:
+    def step_rotation(self, step: Vector) -> float:
         """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""
 
-    def shift(self, step: Vector) -> float:
+    def step_lengthening(self, step: Vector) -> float:
         """Largest share of its length by which the robot grows by a small step (n,) of q."""
 
 
@@ -65,7 +65,7 @@ class SettlingResult(NamedTuple):
     steps: int
 
 
-def settle(
+def saddle_free_newton(
     statics: StaticProblem, q: Vector, u: Vector, newton: Callable[[Vector], Any]
 ) -> SettlingResult:
     """
@@ -80,39 +80,40 @@ def settle(
         if not (np.isfinite(r).all() and np.isfinite(near.K).all()):
             return SettlingResult(None, NOT_REPRESENTED, taken)
         squares, modes = near.modes()
-        step = _downhill(statics, r, np.maximum(np.abs(squares), near.errors(modes)), modes)
-        if unbalance(r, size) <= NEWTON_RANGE:
+        step = _descent_step(statics, r, np.maximum(np.abs(squares), near.errors(modes)), modes)
+        if relative_residual(r, size) <= NEWTON_RANGE:
             found = newton(q)
-            if statics.stands(found, u):
+            if statics.is_stable_equilibrium(found, u):
                 return SettlingResult(found, '', taken)
             if found.balanced:
-                step = step + _push(statics, r, modes[:, 0])
-        q, reason = _lower(statics, q, u, r, step)
+                step = step + _saddle_step(statics, r, modes[:, 0])
+        q, reason = _line_search(statics, q, u, r, step)
         if reason:
             return SettlingResult(None, reason, taken + 1)
-        q = statics.begin_at(q)
+        q = statics.restart_at(q)
     return SettlingResult(None, f'the robot does not come to rest in {MAX_STEPS} steps', MAX_STEPS)
 
 
-def unbalance(r: Vector, size: Vector) -> float:
+def relative_residual(r: Vector, size: Vector) -> float:
     """Return the largest residual (n,), each of the ``size`` (n,) of the forces in it."""
     return float((np.abs(r) / np.maximum(size, np.finfo(float).tiny)).max(initial=0.0))
 
 
-def _downhill(statics: StaticProblem, r: Vector, squares: Vector, modes: Matrix) -> Vector:
+def _descent_step(statics: StaticProblem, r: Vector, squares: Vector, modes: Matrix) -> Vector:
     """Return a descent step (n,) within MAX_STEP_ROTATION and MAX_STEP_LENGTHENING."""
     step = -modes @ ((modes.T @ r) / np.maximum(squares, np.finfo(float).tiny))
-    turn, shift = max(statics.turn(step), 1e-300), max(statics.shift(step), 1e-300)
-    return step * min(1.0, MAX_STEP_ROTATION / turn, MAX_STEP_LENGTHENING / shift)
+    rotation = max(statics.step_rotation(step), 1e-300)
+    lengthening = max(statics.step_lengthening(step), 1e-300)
+    return step * min(1.0, MAX_STEP_ROTATION / rotation, MAX_STEP_LENGTHENING / lengthening)
 
 
-def _push(statics: StaticProblem, r: Vector, mode: Vector) -> Vector:
+def _saddle_step(statics: StaticProblem, r: Vector, mode: Vector) -> Vector:
     """Return a step (n,) along a mode, in its direction of descent if there is one."""
-    size = max(statics.turn(mode), statics.shift(mode), 1e-300)
+    size = max(statics.step_rotation(mode), statics.step_lengthening(mode), 1e-300)
     return mode * SADDLE_PERTURBATION / size * (-1.0 if mode @ r > 0.0 else 1.0)
 
 
-def _lower(
+def _line_search(
     statics: StaticProblem, q: Vector, u: Vector, r: Vector, step: Vector
 ) -> tuple[Any, str]:
     """Return q after the part of a step that descends, and ''; or None and the reason."""
@@ -122,8 +123,8 @@ def _lower(
         derivative = statics.residual(better, u)[0] @ step
         if not np.isfinite(derivative):
             reason = NOT_REPRESENTED
-        elif obstacle := statics.obstacle(better):
-            reason = obstacle
+        elif fault := statics.invalid_posture(better):
+            reason = fault
         elif derivative <= 0.5 * abs(r @ step):
             return better, ''
     return None, reason

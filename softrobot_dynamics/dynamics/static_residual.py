@@ -45,7 +45,7 @@ class Statics:
     Static residual of one model, its derivative, and tips; ``loads`` act besides u and gravity.
 
     If ``commanded``, u are commands, see :func:`~.statics.equilibrium`.
-    Only a share of all loads acts, see :meth:`set_share`. ``derivatives`` is
+    Only a share of all loads acts, see :meth:`set_load_factor`. ``derivatives`` is
     the model's Differentiator, if there is one already; friction, see :meth:`slide`, is
     differenced. A robot with closures is an ArgumentError, unless the caller is to keep them
     ``closed``: this is the residual of its tree.
@@ -63,7 +63,7 @@ class Statics:
             require_tree(model, 'planning and fits of postures are')
         self.model, self._evaluate, self._loads = model, model.evaluator(), loads
         self._derivatives = own = derivatives or Differentiator(model)
-        self._zero, self._share = np.zeros(model.n), 1.0
+        self._zero, self._load_factor = np.zeros(model.n), 1.0
         scales = model.scales
         self._energy = scales.weight + load_energy(scales, loads)
         self._lines = scales.moves_line * scales.reach
@@ -77,11 +77,11 @@ class Statics:
         if held.any() or (model.cable_tables.cables[:, 1] == 2).any():
             self._cables = HeldCables(model, self._evaluate.robot, own, commanded)
 
-    def set_share(self, share: float) -> None:
-        """Scale u, gravity and loads by a share from 0 to 1."""
-        gravity = share * np.array(self.model.description.gravity, dtype=float)
+    def set_load_factor(self, factor: float) -> None:
+        """Scale u, gravity and loads by a factor from 0 to 1."""
+        gravity = factor * np.array(self.model.description.gravity, dtype=float)
         self._evaluate.robot.gravity[:] = self._derivatives.robot.gravity[:] = gravity
-        self._share = share
+        self._load_factor = factor
 
     def slide(self, ways: Vector) -> None:
         """Set the directions ``ways`` (m,) in which tendons slid last: 1, in, -1, out, or 0."""
@@ -92,13 +92,13 @@ class Statics:
     def residual(self, q: Vector, u: Vector) -> tuple[Vector, Vector]:
         """Return the static residual (n,) and the sizes (n,) of the forces in it."""
         elastic, t = self._evaluate.passive(q, self._zero)[0], self._evaluate.terms
-        parts = (self._share * self.model.signs * self._acts * u)[:, None] * t.J
+        parts = (self._load_factor * self.model.signs * self._acts * u)[:, None] * t.J
         if self._cables:
-            parts = np.vstack([parts, -self._share * self._cables.pulls(q, u)])
+            parts = np.vstack([parts, -self._load_factor * self._cables.pulls(q, u)])
         if self._loads:
             parts = np.vstack([parts, self._load_force(q)])
         if self._sliding and self._friction:
-            parts = np.vstack([parts, self._share * self._sliding.force(q, u)])
+            parts = np.vstack([parts, self._load_factor * self._sliding.force(q, u)])
         if self._contact:
             parts = np.vstack([parts, self._contact.force(q, self._zero)])
         size = np.abs(parts).max(axis=0, initial=0.0)
@@ -116,7 +116,7 @@ class Statics:
         carried = self._energy + np.abs(self._acts * u) @ self._lines
         if self._cables:
             carried = carried + self._cables.tension() * self._lines.max(axis=0, initial=0.0)
-        return (self._share * carried + scales.stiff) / scales.units
+        return (self._load_factor * carried + scales.stiff) / scales.units
 
     def tangent(self, q: Vector, u: Vector) -> Matrix:
         """Stiffness d residual / dq (n, n)."""
@@ -124,13 +124,13 @@ class Statics:
         K: Matrix = own[:, :n].copy()
         if self._loads:
             at = self._derivatives.robot, self._derivatives.tangents
-            K -= self._share * load_stiffness(self.model, *at, q, self._loads)
-        K -= self._share * self._derivatives.actuation_stiffness(q, self._acts * u)
+            K -= self._load_factor * load_stiffness(self.model, *at, q, self._loads)
+        K -= self._load_factor * self._derivatives.actuation_stiffness(q, self._acts * u)
         if self._cables:
             self._evaluate(q, self._zero)
-            K += self._share * self._cables.stiffness(q, u)
+            K += self._load_factor * self._cables.stiffness(q, u)
         if self._sliding and self._friction:
-            K -= self._share * self._sliding.derivative(q, u)
+            K -= self._load_factor * self._sliding.derivative(q, u)
         if self._contact:
             K -= self._contact.derivatives(q, self._zero)[:, :n]
         return K
@@ -157,15 +157,15 @@ class Statics:
             D -= self._contact.derivatives(q, self._zero)[:, self.model.n :]
         return Linearised(K, D, M, noise)
 
-    def stands(self, found: NewtonResult, u: Vector) -> bool:
+    def is_stable_equilibrium(self, found: NewtonResult, u: Vector) -> bool:
         """Tell whether a posture is balanced, and stable against small motions."""
         return found.balanced and self.linearised(found.q, u).stability().stands
 
-    def begin_at(self, q: Vector) -> Vector:
+    def restart_at(self, q: Vector) -> Vector:
         """Return q (n,): coordinates of a tree are the same everywhere."""
         return q
 
-    def obstacle(self, q: Vector) -> str:
+    def invalid_posture(self, q: Vector) -> str:
         """Return in words why q (n,) is no valid posture: a body would be inside out; or ''."""
         for module, _, own in self.model.description.coordinate_slices():
             stretch = module.body.stretch(q[own]) if own.stop > own.start else 1.0
@@ -176,13 +176,13 @@ class Statics:
     def _load_force(self, q: Vector) -> Vector:
         """Generalized force (n,) of the loads at the posture that was evaluated last."""
         placed = Placement(self.model, self._evaluate.robot, q)
-        return self._share * generalized_force(placed, self._loads)
+        return self._load_factor * generalized_force(placed, self._loads)
 
-    def turn(self, step: Vector) -> float:
+    def step_rotation(self, step: Vector) -> float:
         """Largest angle [rad] by which a joint or a body turns by a small step (n,) of q."""
         return self._largest(step, 0)
 
-    def shift(self, step: Vector) -> float:
+    def step_lengthening(self, step: Vector) -> float:
         """Largest share of its length by which the robot grows by a small step (n,) of q."""
         return self._largest(step, 1) / self.model.scales.length
 

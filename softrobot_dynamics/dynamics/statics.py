@@ -96,14 +96,16 @@ def equilibrium(
     statics = Statics(model, loads, commanded=commanded, closed=closed)
     statics.slide(read_sliding(model, sliding))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
-    if obstacle := statics.obstacle(q0):
-        raise ArgumentError('q0', q0, f'a posture with stretches > 0; {obstacle}')
+    if fault := statics.invalid_posture(q0):
+        raise ArgumentError('q0', q0, f'a posture with stretches > 0; {fault}')
     if closed:
         rest = closed_equilibrium(model, statics, q0, u, ramp)
         lowest, _, stable, growth = rest.stability
         return Equilibrium(rest.q, rest.residual, rest.iterations, lowest, stable, growth)
     found = None if ramp else newton(statics, q0, u, MAX_ITERATIONS)
-    if not (found and (found.balanced and found.direct or statics.stands(found, u))):
+    if not (
+        found and (found.balanced and found.direct or statics.is_stable_equilibrium(found, u))
+    ):
         found = step_load(statics, q0, u, found.iterations if found else 0)
     lowest, _, stable, growth = statics.linearised(found.q, u).stability()
     return Equilibrium(found.q, found.residual, found.iterations, lowest, stable, growth)

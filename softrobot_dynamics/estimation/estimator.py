@@ -65,18 +65,21 @@ class Estimator(Pickleable):
     def __init__(self, model: CompiledModel, given: EstimatorSource) -> None:
         self.model, self.settings = model, load_estimator(given)
         require_estimable(model, self.settings)
-        own, there = self.settings, tip_motion(model, model.q0)
-        force = force_factor(there, own.disturbance)
-        shares = own.model_error.deviations
-        self._prior = initial_factor(there, own.initial, force, shares)
-        self._predictor = StatePredictor(model, force, shares, own)
+        settings, there = self.settings, tip_motion(model, model.q0)
+        force = force_factor(there, settings.disturbance)
+        shares = settings.model_error.deviations
+        self._prior = initial_factor(there, settings.initial, force, shares)
+        self._predictor = StatePredictor(model, force, shares, settings)
         predictor = self._predictor
         robot = BoundRobot(model, predictor.differentiate, predictor.u)
-        self._updates = [KalmanUpdate(sensor, robot, predictor.E) for sensor in own.sensors]
-        self._patience = 2.5 / min(sensor.rate for sensor in own.sensors)  # [s]: all have spoken
-        self._numbers = {sensor.name: i for i, sensor in enumerate(own.sensors)}
-        self._efforts = {effort.name: effort for effort in own.efforts}
-        self._commands = EffortHistory(2.0 * own.history, own.efforts, model.actuator_names)
+        self._updates = [KalmanUpdate(sensor, robot, predictor.E) for sensor in settings.sensors]
+        slowest = min(sensor.rate for sensor in settings.sensors)
+        self._patience = 2.5 / slowest  # [s]: all have spoken
+        self._numbers = {sensor.name: i for i, sensor in enumerate(settings.sensors)}
+        self._efforts = {effort.name: effort for effort in settings.efforts}
+        self._commands = EffortHistory(
+            2.0 * settings.history, settings.efforts, model.actuator_names
+        )
         self._places: list[MaterialPoint] = []
         self.begin(0.0)
         self._warm()
@@ -136,8 +139,8 @@ class Estimator(Pickleable):
         number = self._numbers.get(sensor)
         if number is None and sensor not in self._efforts:
             raise UnknownNameError('sensor', sensor, (*self._numbers, *self._efforts))
-        own: Any = self._efforts[sensor] if number is None else self._updates[number].sensor
-        z, time = own.read(value), checked_time('time', time) - own.delay
+        source: Any = self._efforts[sensor] if number is None else self._updates[number].sensor
+        z, time = source.read(value), checked_time('time', time) - source.delay
         place = bisect_right(self._moments, time, key=_time_of)
         gated = (0.0, 0, 0) if number is not None else self._commands.measure(time, sensor, z)
         if place == 0:
@@ -146,16 +149,16 @@ class Estimator(Pickleable):
         if later or (number is None and self._ahead is not None and time < self._ahead[0]):
             self._ahead = None
         del self._moments[place:]
-        found = Innovation(sensor, time, *gated, too_old=False, late=bool(later))
+        innovation = Innovation(sensor, time, *gated, too_old=False, late=bool(later))
         if number is not None:
-            found = self._process(number, z, time)._replace(late=bool(later))
+            innovation = self._process(number, z, time)._replace(late=bool(later))
         for moment in later:
             if moment.sensor is not None:
                 self._process(moment.sensor, moment.z, moment.state.time)
         if number is not None or later:
             self._ahead = None
         self._forget()
-        return found
+        return innovation
 
     def estimate(self, time: float, *, covariance: bool = False) -> Estimate:
         """
@@ -229,9 +232,9 @@ class Estimator(Pickleable):
         """
         n, state = self.model.n, self._moments[-1].state
         J = jacobian(self.model, q=state.x[:n], body=body, point=point, frame=frame)
-        own = slice(2 * n, 3 * n)
-        S, prior = state.S[own], self._prior[own, own]
-        force, still = state.x[own], state.N[own, own]
+        force_slice = slice(2 * n, 3 * n)
+        S, prior = state.S[force_slice], self._prior[force_slice, force_slice]
+        force, still = state.x[force_slice], state.N[force_slice, force_slice]
         return fit_push(
             J if moment else J[3:], force, covariance_of(S), prior, still, self.model.scales.length
         )
@@ -282,8 +285,8 @@ class Estimator(Pickleable):
         self._predictor.u[:], q = u, state.x[: model.n]
         update = [self._updates[self._numbers[each]] for each in chosen]
         seen = [(b.sensor.rate, b.observation) for b in update]
-        own = slice(2 * model.n, 3 * model.n)
-        force = self._prior[own, own]
+        force_slice = slice(2 * model.n, 3 * model.n)
+        force = self._prior[force_slice, force_slice]
         return observability(model, self._predictor.differentiate, seen, force, q, u, horizon)
 
     @property

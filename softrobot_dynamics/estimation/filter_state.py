@@ -17,11 +17,11 @@ from softrobot_dynamics.estimation.effort_measurements import EffortHistory
 from softrobot_dynamics.estimation.effort_noise import NoisyEfforts
 from softrobot_dynamics.estimation.model_error import Columns, ScaledModel
 from softrobot_dynamics.estimation.noise_covariance import allocate_noise_prediction, predict_noise
-from softrobot_dynamics.estimation.servo_drives import ahead, ServoDifferentiator
+from softrobot_dynamics.estimation.servo_drives import drive_deflection, ServoDifferentiator
 from softrobot_dynamics.estimation.settings import EstimatorSettings
 from softrobot_dynamics.estimation.square_root_filter import allocate_prediction, predict
 from softrobot_dynamics.model.contacts import forget_contact
-from softrobot_dynamics.recursion.loads import push
+from softrobot_dynamics.recursion.loads import apply_force
 from softrobot_dynamics.simulation.integrators.contract import Inputs
 from softrobot_dynamics.simulation.integrators.exponential import ExponentialIntegrator
 
@@ -73,7 +73,7 @@ class StatePredictor:
         self.u = np.zeros(model.m)
         self._inputs = Inputs(model, commanded=True, servos=True, touching=given.contact)
         fixed = ExponentialIntegrator(model, self._substep, self._inputs)
-        pushed = entry(push, evaluate=fixed.entry, h=fixed.terms.h, force=self.force)
+        pushed = entry(apply_force, evaluate=fixed.entry, h=fixed.terms.h, force=self.force)
         self._fixed, self._advance = fixed, fixed.bind(pushed)
         self._servos, self._contact = fixed.acts.servos, fixed.acts.contact
         if self._servos is None:
@@ -163,7 +163,7 @@ class StatePredictor:
         """Let u (m,) act; drives go as much beyond it as their model seems to be wrong."""
         self._inputs.take(u)
         if self._servos is not None:
-            self._servos.setpoint[:] += ahead(self._servos, self.force)
+            self._servos.setpoint[:] += drive_deflection(self._servos, self.force)
 
     def _advance_mean(self, start: float, end: float, commands: EffortHistory) -> None:
         """Advance q and qd, the command of each step its mean; then the force has faded."""

@@ -100,7 +100,7 @@ class ServoDifferentiator(Differentiator):
         self._factorise(self.response.floor)
 
 
-def ahead(drives: ServoDrives, force: Vector) -> Vector:
+def drive_deflection(drives: ServoDrives, force: Vector) -> Vector:
     """Return how far (k,) drives go beyond their setpoints under an external force (n,)."""
     j, w = drives.coordinates, drives.rate
     stiffness = drives.inertia * np.where(drives.positions, w * w, w)

@@ -63,11 +63,11 @@ class ShapeFit:
         self._statics = Statics(model, (), differentiate, commanded=True)
         self._rest = np.zeros(model.n)
         servos = model.servos
-        self._told, self._driven = servos.actuators, servos.coordinates
+        self._positioned, self._driven = servos.actuators, servos.coordinates
         inertia = model.evaluator()(model.q0, self._rest).M.diagonal()[self._driven]
         to_position = servos.positions == 1
         self._spring = np.where(to_position, inertia * servos.rate**2, 0.0)  # of drives, about
-        self._moved, self._start = servos.coordinates[~to_position], model.q0  # by velocities
+        self._velocity_driven, self._start = servos.coordinates[~to_position], model.q0
         self._force = force_factor(tip_motion(model, model.q0), self.settings.disturbance)
         self._known = self._weights = np.linalg.inv(self._force)
 
@@ -95,27 +95,27 @@ class ShapeFit:
                 raise UnknownNameError('sensor', name, (*self._sensors, *self._efforts))
             sensor, observation = self._sensors[name]
             seen.append((observation, sensor.read(value)))
-        self._weights = self._weigh(q, u, noise) if noise.any() else self._known
-        r, J = self._left(q, u, seen)
+        self._weights = self._force_weights(q, u, noise) if noise.any() else self._known
+        r, J = self._residuals(q, u, seen)
         units = self.model.scales.units
         for k in range(_MAX_STEPS):
             full = units * np.linalg.lstsq(J * units, r, rcond=None)[0]
             way, square = np.linalg.norm(J @ full), r @ r
             if way < _STEP_TOLERANCE:
-                numbers = len(r) - self.model.n - len(self._moved)
+                numbers = len(r) - self.model.n - len(self._velocity_driven)
                 return Shape(q, _covariance(J, units), float(square), numbers, k)
-            share = 1.0
+            fraction = 1.0
             for _ in range(_MAX_HALVINGS):
-                then, gradients = self._left(q + share * full, u, seen)
+                then, gradients = self._residuals(q + fraction * full, u, seen)
                 if then @ then < square:
                     break
-                share *= 0.5
+                fraction *= 0.5
             else:
                 break
-            q, r, J = q + share * full, then, gradients
+            q, r, J = q + fraction * full, then, gradients
         raise NotConvergedError('the fit of a posture', k, float(way))
 
-    def _weigh(self, q: Vector, u: Vector, noise: Vector) -> Matrix:
+    def _force_weights(self, q: Vector, u: Vector, noise: Vector) -> Matrix:
         """Return the weights (n, n) that normalise forces where u (m,) has noise (m,), at q."""
         force = self._statics.residual(q, u)[0].copy()
         rows = [self._statics.residual(q, u + each)[0] - force for each in np.diag(noise)]
@@ -123,7 +123,7 @@ class ShapeFit:
         weights: Matrix = np.linalg.inv(np.linalg.cholesky(square))
         return weights
 
-    def _left(
+    def _residuals(
         self, q: Vector, u: Vector, seen: Sequence[tuple[Observation, Vector]]
     ) -> tuple[Vector, Matrix]:
         """Return the normalised residuals (k,), and minus their derivatives by q, (k, n)."""
@@ -132,20 +132,20 @@ class ShapeFit:
         if len(self._driven):
             j = self._driven
             force, tangent = force.copy(), tangent.copy()
-            force[j], tangent[j] = self._spring * (q[j] - u[self._told]), 0.0
+            force[j], tangent[j] = self._spring * (q[j] - u[self._positioned]), 0.0
             tangent[j, j] = self._spring
-        left, gradients = [-self._weights @ force], [self._weights @ tangent]
-        if len(self._moved):  # drives that take velocities stay anywhere
+        residuals, gradients = [-self._weights @ force], [self._weights @ tangent]
+        if len(self._velocity_driven):  # drives that take velocities stay anywhere
             units = self.model.scales.units
-            left.append((self._start - q)[self._moved] / units[self._moved])
-            gradients.append((np.eye(n) / units)[self._moved])
+            residuals.append(((self._start - q) / units)[self._velocity_driven])
+            gradients.append((np.eye(n) / units)[self._velocity_driven])
         for observation, z in seen:
             observation.observe(q, self._rest, z)
             e, H = observation.observed.residual, observation.observed.H[:, :n]
             there = np.isfinite(e)
-            left.append((e / observation.noise)[there])
+            residuals.append((e / observation.noise)[there])
             gradients.append((H / observation.noise[:, None])[there])
-        r, J = np.concatenate(left), np.concatenate(gradients)
+        r, J = np.concatenate(residuals), np.concatenate(gradients)
         if not (np.isfinite(r).all() and np.isfinite(J).all()):
             raise ArgumentError('q0', q, 'a posture that the bodies can represent')
         return r, J

@@ -228,7 +228,7 @@ class MotionPredictor:
             return commands
         forces = np.zeros_like(commands)
         for k, (u, h) in enumerate(zip(commands, self._steps.lengths)):
-            for force, duration in actuation.share_out(u, h, h, model.q0):
+            for force, duration in actuation.mean_forces(u, h, h, model.q0):
                 forces[k] += duration / h * force
         return forces
 

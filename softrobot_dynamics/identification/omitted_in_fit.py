@@ -40,28 +40,28 @@ class OmittedStrainQuestion(NamedTuple):
     question: str
 
 
-def omitted_strain_questions(found: Identification) -> list[OmittedStrainQuestion]:
+def omitted_strain_questions(identification: Identification) -> list[OmittedStrainQuestion]:
     """
     Return an :class:`OmittedStrainQuestion` for each strain that a fitted rod leaves out.
 
     Of a motion, the postures are those at rest under the largest commands; without markers the
     tips of bodies are looked at.
     """
-    model = compile_model(found.robot)
+    model = compile_model(identification.robot)
     released, seen = ReleasedRobot(model), dict[tuple[str, str], list[tuple[Vector, Omitted]]]()
-    for command, each in _postures(found, model, released) if released else ():
+    for command, each in _postures(identification, model, released) if released else ():
         for omitted in each:
             seen.setdefault((omitted.body, omitted.name), []).append((command, omitted))
-    return [_question(found, model, pairs) for pairs in seen.values()]
+    return [_question(identification, model, pairs) for pairs in seen.values()]
 
 
 def _postures(
-    found: Identification, model: CompiledModel, released: ReleasedRobot
+    identification: Identification, model: CompiledModel, released: ReleasedRobot
 ) -> Iterator[tuple[Vector, list[Omitted]]]:
     """Yield commands (m,) and the omitted strains at rest under them."""
-    data, near = found.data, None
+    data, near = identification.data, None
     sliding: Matrix = np.zeros_like(data.commands) if isinstance(data, Motion) else data.sliding
-    for row in _rows(found):
+    for row in _rows(identification):
         command, ways = data.commands[row], sliding[row]
         try:
             near = equilibrium(model, command=command, q0=near, sliding=ways).q
@@ -71,9 +71,9 @@ def _postures(
         yield command, released.omitted(near, command, ways, data.markers)
 
 
-def _rows(found: Identification) -> Sequence[int]:
+def _rows(identification: Identification) -> Sequence[int]:
     """Return the rows of data that are looked at: postures evenly, extremes of a motion."""
-    data = found.data
+    data = identification.data
     if not isinstance(data, Motion):
         return range(0, len(data), -(-len(data) // MAX_POSTURES))
     u = np.abs(data.commands) / np.maximum(np.abs(data.commands).max(axis=0), 1e-300)
@@ -82,19 +82,21 @@ def _rows(found: Identification) -> Sequence[int]:
 
 
 def _question(
-    found: Identification, model: CompiledModel, pairs: Sequence[tuple[Vector, Omitted]]
+    identification: Identification, model: CompiledModel, pairs: Sequence[tuple[Vector, Omitted]]
 ) -> OmittedStrainQuestion:
     command, worst = max(pairs, key=lambda pair: pair[1].shift)
     shifts: Array = np.array([omitted.shifts[worst.order] for _, omitted in pairs])
     rms = float(np.sqrt((shifts**2).sum(axis=-1).mean()))
-    load = loading(found.robot, command, np.flatnonzero(command).tolist())
+    load = loading(identification.robot, command, np.flatnonzero(command).tolist())
     length = float(model.description.modules[model.body_names.index(worst.body)].body.length)
     beside, least = f'{worst.shift / length:.0%} of its length', MIN_SHIFT * length
-    if found.data.markers:
-        least = max(least, MIN_RESIDUAL_RATIO * found.rms)
-        beside += f'; {1e3 * rms:.2g} mm rms, beside {1e3 * found.rms:.2g} mm that are left'
+    if identification.data.markers:
+        least = max(least, MIN_RESIDUAL_RATIO * identification.rms)
+        beside += (
+            f'; {1e3 * rms:.2g} mm rms, beside {1e3 * identification.rms:.2g} mm that are left'
+        )
     else:
         least = _MIN_UNMEASURED_SHIFT * length
     asked = rms >= least
-    question = advice(found.robot, worst, load, beside) if asked else ''
+    question = advice(identification.robot, worst, load, beside) if asked else ''
     return OmittedStrainQuestion(worst, load, rms, question)

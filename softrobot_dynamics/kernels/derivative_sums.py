@@ -124,7 +124,7 @@ def _add_works(n, S, f, out):
 
 
 @kernel
-def begin_derivatives(n, matrices, D):
+def initialise_derivatives(n, matrices, D):
     """Begin the sums of a body's derivatives with its constant K and D (n, n) each."""
     own = layout.own_derivatives_offset(n)
     D[layout.force_derivatives_offset(n) : layout.spin_offset(n) + 9] = 0.0

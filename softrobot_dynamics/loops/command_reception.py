@@ -137,7 +137,7 @@ class CommandReception:
             self._partial_time = None
         if forced is not None:  # the drives' own doing, whatever there is on a bus
             self._timing.force(forced)
-        return self._timing.share_out()
+        return self._timing.finish_period()
 
     def restart(self) -> None:
         """Forget all commands."""

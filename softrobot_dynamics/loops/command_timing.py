@@ -60,12 +60,12 @@ class CommandTiming:
         if self._timing != 'next_period':
             self._now = self._next
 
-    def share_out(self) -> list[Stretch]:
+    def finish_period(self) -> list[Stretch]:
         """Return the stretches of this period, as long as it together, and begin the next."""
         self._close(self._period)
         stretches, u = self._stretches, self._next
         self._go_on(u)
-        return list(self._held.share_out(stretches))
+        return list(self._held.stretches(stretches))
 
     def _close(self, moment: float) -> None:
         """End the stretch under way at a moment [s], if it has any length."""

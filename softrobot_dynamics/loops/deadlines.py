@@ -81,11 +81,11 @@ class Deadlines:
         self._grid = self.next = 0
         self.slipped = 0  # [ns] by which the grid has moved
 
-    def put(self, moment: int) -> None:
+    def start(self, moment: int) -> None:
         """Start a grid at a deadline [ns]."""
         self._grid = self.next = moment
 
-    def meet(self, woken: int, interval: int) -> int:
+    def advance(self, woken: int, interval: int) -> int:
         """Set the deadline after that for which one woke at `woken`; return a slip, 0 for none."""
         slip = woken - self._grid
         if slip <= max(interval, self._patience):

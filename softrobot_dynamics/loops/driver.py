@@ -129,7 +129,7 @@ class Driver:
         rate = self.current_orders.settings.rate
         if self._safe_since is not None:  # as fast as actuators allow: others are for work
             rate = self._rate_limit
-        u, changed = self.limiter.bring(u, rate, duration)
+        u, changed = self.limiter.apply(u, rate, duration)
         if self._setpoints is not None:
             law, safe = self._setpoints.advance, self._setpoints.stop
             u = safe(u) if self.in_safe_command else law(u, duration)
@@ -143,7 +143,7 @@ class Driver:
         self._safe_since = moment
         self._safe.begin(q, self.last_command)
         if q is not None and self._setpoints is not None:
-            self._setpoints.stand(self._setpoints.resting(q))
+            self._setpoints.initialise(self._setpoints.resting(q))
         return True
 
     def expect_delay(self, seconds: float) -> None:
@@ -160,10 +160,10 @@ class Driver:
         replaced: S = settings.replace(delay=delay + self.state_delay)
         return replaced
 
-    def stand(self, u: Vector) -> None:
+    def initialise_setpoints(self, u: Vector) -> None:
         """Set the setpoints of joint drives that have none to those in a command u (m,)."""
         if self._setpoints is not None:
-            self._setpoints.stand(u[self._setpoints.actuators])
+            self._setpoints.initialise(u[self._setpoints.actuators])
 
     def safe_command(self, moment: float) -> Vector:
         """Return the safe command (m,) at a moment after it began."""

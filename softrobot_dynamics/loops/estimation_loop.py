@@ -103,7 +103,7 @@ class EstimationLoop(Loop):
         self._collision = False  # something pushes harder than it may
 
     def _begin(self) -> None:
-        self._deadlines.put(now() + self._interval)
+        self._deadlines.start(now() + self._interval)
 
     def _now(self) -> int:
         """Return the steady time [ns] that passes as the time of the sensors does."""
@@ -114,7 +114,7 @@ class EstimationLoop(Loop):
         sleep_until(self._deadlines.next)
         woken = now()
         self.lateness.add(woken - self._deadlines.next)
-        slip = self._deadlines.meet(woken, self._interval)
+        slip = self._deadlines.advance(woken, self._interval)
         self.statistics.count('slips', slip > 0)
         if self._lost.add(woken, slip):
             self._publisher.slow(self.slowness())

@@ -110,11 +110,11 @@ class PartSynchronisation:
 
     def _choose(self, least: int) -> None:
         """Choose the delay by the ages so far; changes of less than a period are none."""
-        wanted = min(max(round(each.median() or 0.0) for each in self.windows), self._most)
-        extra = wanted - least
+        target = min(max(round(each.median() or 0.0) for each in self.windows), self._most)
+        extra = target - least
         if self.delay <= least:
-            self.delay = wanted if extra > MAX_EXTRAPOLATION * self._period else least
+            self.delay = target if extra > MAX_EXTRAPOLATION * self._period else least
         elif extra <= self._period:
             self.delay = least
-        elif abs(wanted - self.delay) > self._period:
-            self.delay = wanted
+        elif abs(target - self.delay) > self._period:
+            self.delay = target

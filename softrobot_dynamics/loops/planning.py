@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, cast, IO
 
 from softrobot_dynamics.compiling.processes import ErrorOutput, python_command, python_environment
 from softrobot_dynamics.errors import CancelledError, shortened, SoftRobotError
-from softrobot_dynamics.loops.realtime import anywhere
+from softrobot_dynamics.loops.realtime import on_all_processors
 
 
 class Job:
@@ -58,12 +58,12 @@ class Job:
         """
         self.check()
         task = pickle.dumps((function, arguments))
-        process = start_beside(__name__)
+        process = start_planning_process(__name__)
         with self._lock:
             self._process = process
             if self.cancelled_by:
                 process.kill()
-        threading.Thread(target=self._converse, args=[process, task], daemon=True).start()
+        threading.Thread(target=self._exchange, args=[process, task], daemon=True).start()
         self._over.wait()
         self.check()
         if process.returncode != 0:
@@ -73,7 +73,7 @@ class Job:
             raise result
         return result
 
-    def _converse(self, process: PlanningProcess, task: bytes) -> None:
+    def _exchange(self, process: PlanningProcess, task: bytes) -> None:
         """Send a task and keep the answer, b'' if there is none, until the process has ended."""
         try:
             with process:
@@ -110,7 +110,7 @@ class PlanningProcess(subprocess.Popen[bytes]):
         return f'{self.returncode}: {shortened(log)}' if log else f'{self.returncode}'
 
 
-def start_beside(module: str) -> PlanningProcess:
+def start_planning_process(module: str) -> PlanningProcess:
     """
     Start a module's `main` as a process at ordinary priority, on any processor.
 
@@ -123,7 +123,7 @@ def start_beside(module: str) -> PlanningProcess:
     command = [*([lower, '--other', '0'] if lower else []), *python_command(f'{module}:main')]
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        with anywhere():
+        with on_all_processors():
             return PlanningProcess(
                 command,
                 env=python_environment(),
@@ -139,7 +139,7 @@ def _end_with(pipe: int) -> None:
     os._exit(1)  # at once: the main thread computes
 
 
-def own_output() -> BinaryIO:
+def binary_stdout() -> BinaryIO:
     """Return standard output as a binary file, for answers; print goes to the standard error."""
     output = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -148,7 +148,7 @@ def own_output() -> BinaryIO:
 
 def main() -> None:
     """Read a task from standard input and write its result, or our error, to standard output."""
-    output = own_output()
+    output = binary_stdout()
     function, arguments = pickle.load(sys.stdin.buffer)
     threading.Thread(target=_end_with, args=[sys.stdin.fileno()], daemon=True).start()
     try:

@@ -100,7 +100,7 @@ _everywhere = processors()
 _home = _everywhere  # processors of the threads with priority
 
 
-def ask_for_priority(
+def request_priority(
     priority: int = PRIORITY, processor: int | Literal['own'] | None = None
 ) -> str | None:
     """
@@ -165,7 +165,7 @@ def prioritise_dds_threads() -> None:
         with contextlib.suppress(ProcessLookupError):  # it has ended since
             os.sched_setaffinity(thread, ours)
             _schedule(max(1, _priority - LOOP), thread)
-    take_priority(MAIN)
+    apply_priority(MAIN)
 
 
 def _named_threads() -> list[int]:
@@ -182,7 +182,7 @@ def _named_threads() -> list[int]:
     ]
 
 
-def take_priority(below: int = LOOP) -> None:
+def apply_priority(below: int = LOOP) -> None:
     """Give the calling thread the priority that was granted, if any, or `below` that much less."""
     if _priority:
         _schedule(max(1, _priority - below))
@@ -216,7 +216,7 @@ def keep_awake() -> str | None:
 
 
 @contextlib.contextmanager
-def anywhere() -> Iterator[None]:
+def on_all_processors() -> Iterator[None]:
     """Let the calling thread, and those that it starts within this context, use all processors."""
     before = processors()
     if before != _everywhere:
@@ -235,7 +235,7 @@ def without_priority() -> Iterator[None]:
         yield
         return
     before = os.sched_getscheduler(0), os.sched_getparam(0)
-    with anywhere():
+    with on_all_processors():
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         try:
             yield
@@ -243,7 +243,7 @@ def without_priority() -> Iterator[None]:
             os.sched_setscheduler(0, *before)
 
 
-def prefer(nice: int = -15) -> None:
+def set_niceness(nice: int = -15) -> None:
     """
     Prefer the calling thread among those of ordinary priority, where a priority was granted.
 

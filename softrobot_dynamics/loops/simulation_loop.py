@@ -126,7 +126,7 @@ class SimulationLoop(Loop):
         """Publish the first state."""
         begin = now()
         self._stamps.shift(begin - self._created_at)
-        self.deadlines.put(begin + self._interval())
+        self.deadlines.start(begin + self._interval())
         self._publish()
 
     def _cycle(self) -> None:
@@ -145,7 +145,7 @@ class SimulationLoop(Loop):
                 sleep_until(self.deadlines.next)
         woken = now()
         if self.pace == 0.0:  # whenever that is
-            self.deadlines.put(woken)
+            self.deadlines.start(woken)
         if not answered:
             free = not self._sensing.answered  # loops that keep time by themselves
             self._step(self.commands.age(woken) if free else None)
@@ -241,7 +241,7 @@ class SimulationLoop(Loop):
 
     def _plan(self, woken: int) -> int:
         """Set the deadline after that for which it woke at `woken` [ns]; return a slip or 0."""
-        slip = self.deadlines.meet(woken, self._interval())
+        slip = self.deadlines.advance(woken, self._interval())
         self._stamp_lag += slip if self.pace == 1.0 else 0
         if self.mode != DRIVEN:  # no one counts on its time: stamps keep to the clock
             self._stamps.shift(self._stamp_lag)
@@ -300,7 +300,7 @@ class SimulationLoop(Loop):
     def _pause(self, on: bool) -> None:
         """Pause, or continue with the next period as if no time had passed."""
         self.paused = on
-        self.deadlines.put(now() + self._interval())
+        self.deadlines.start(now() + self._interval())
 
     def _step_and_publish(self) -> None:
         """Simulate one period and publish its state."""

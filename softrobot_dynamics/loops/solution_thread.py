@@ -19,7 +19,7 @@ from typing import Any
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import Controller
 from softrobot_dynamics.controllers.predictive.planner import Plan, Planner, Request
-from softrobot_dynamics.loops.realtime import prefer, without_priority
+from softrobot_dynamics.loops.realtime import set_niceness, without_priority
 
 JOIN_TIMEOUT = 2.0  # [s]
 #: Topics of :func:`recorded_figures` in a record, with their columns.
@@ -77,7 +77,7 @@ class SolutionThread:
 
     def _run(self) -> None:
         with without_priority():
-            prefer()
+            set_niceness()
             while (task := self._requests.get()) is not None:
                 request, answer = task
                 try:

@@ -126,7 +126,7 @@ class StabilityCheck:
         )
         settings = loop.driver.with_state_delay(orders.settings)
         self.last, self.last_of_changed_model = (
-            self._plant.growth(q, u, settings, off) for off in (0.0, MODEL_UNCERTAINTY)
+            self._plant.growth(q, u, settings, share) for share in (0.0, MODEL_UNCERTAINTY)
         )
         words = self._warning()
         if words and new:

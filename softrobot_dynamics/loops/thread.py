@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 from softrobot_dynamics.errors import MessageError, SoftRobotError
 from softrobot_dynamics.loops.contracts import LoopOutput, MessageInbox
-from softrobot_dynamics.loops.realtime import take_priority
+from softrobot_dynamics.loops.realtime import apply_priority
 from softrobot_dynamics.loops.statistics import LoopStatistics
 
 
@@ -50,7 +50,7 @@ class Loop:
 
     def run(self) -> None:
         """Run cycles until `leave` is called; for the loop's own thread."""
-        take_priority()
+        apply_priority()
         try:
             self._begin()
             while not self._leaving:

@@ -23,7 +23,11 @@ from softrobot_dynamics.loops.contracts import ControlledPlant
 from softrobot_dynamics.loops.control_loop import ControlLoop
 from softrobot_dynamics.loops.message_contracts import Stamped, VectorMessage
 from softrobot_dynamics.loops.orders import OneTimeReference, RestTarget
-from softrobot_dynamics.loops.planning import own_output, PlanningProcess, start_beside
+from softrobot_dynamics.loops.planning import (
+    binary_stdout,
+    PlanningProcess,
+    start_planning_process,
+)
 from softrobot_dynamics.loops.realtime import now
 from softrobot_dynamics.model.model import compile_model
 from softrobot_dynamics.references.feasibility import LIMITED
@@ -145,7 +149,7 @@ class TargetOrders:
         """Return (the Place for a goal, the way there [m]) from the process; SoftRobotError."""
         try:
             if self._process is None:
-                self._process = start_beside(__name__)
+                self._process = start_planning_process(__name__)
                 self._process.say(pickle.dumps(self._model.description))
             self._process.say(pickle.dumps((body, goal, q, restart)))
             answers = self._process.answers
@@ -202,7 +206,7 @@ class _Answers:
 
 def main() -> None:
     """Answer requests from standard input on standard output, until the former is closed."""
-    with own_output() as output, contextlib.suppress(EOFError, KeyboardInterrupt):
+    with binary_stdout() as output, contextlib.suppress(EOFError, KeyboardInterrupt):
         answers = _Answers(pickle.load(sys.stdin.buffer))
         while True:
             output.write(pickle.dumps(answers.answer(*pickle.load(sys.stdin.buffer))))

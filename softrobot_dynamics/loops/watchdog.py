@@ -18,7 +18,7 @@ from softrobot_dynamics.loops.driver import Driver
 from softrobot_dynamics.loops.message_contracts import Stamp
 from softrobot_dynamics.loops.message_fields import SECOND
 from softrobot_dynamics.loops.orders import HoldOrder, Orders
-from softrobot_dynamics.loops.realtime import now, SAFETY, sleep_until, take_priority
+from softrobot_dynamics.loops.realtime import apply_priority, now, SAFETY, sleep_until
 from softrobot_dynamics.loops.thread import Loop
 
 WAITING, RUNNING, STOPPED, FAILED, TIMED_OUT = range(5)
@@ -119,7 +119,7 @@ class GuardedLoop(Loop):
 
     def _stand_guard(self) -> None:
         """Send the safe command whenever the loop is late, until it ends."""
-        take_priority(SAFETY)
+        apply_priority(SAFETY)
         while self._guarded and not self.error:
             moment = now()
             try:

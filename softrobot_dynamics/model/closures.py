@@ -113,18 +113,18 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
         qd0=model.qd0,
         assembly_displacement=np.zeros(model.n),
     )
-    found = ClosureEvaluator(model, plan, plan.rows)
-    q0 = assembled(model, plan, found, model.q0)
-    here, units = _scaled(found(q0), plan), plan.units
+    evaluator = ClosureEvaluator(model, plan, plan.rows)
+    q0 = assembled(model, plan, evaluator, model.q0)
+    here, units = _scaled(evaluator(q0), plan), plan.units
     best, best_rank = here, _rank(here)
     free = np.linalg.svd(here)[2][best_rank:]
     for seed in (1, 2):  # near by, where rows that are dependent only at q0 are not
         direction = np.random.default_rng(seed).normal(size=len(free)) @ free
         try:
-            q = assembled(model, plan, found, q0 + _PROBE_DISTANCE * units * direction)
+            q = assembled(model, plan, evaluator, q0 + _PROBE_DISTANCE * units * direction)
         except OpenLoopError:
             continue
-        there = _scaled(found(q), plan)
+        there = _scaled(evaluator(q), plan)
         if (rank := _rank(there)) > best_rank:
             best, best_rank = there, rank
     independent = _independent(best, best_rank)
@@ -141,7 +141,9 @@ def plan_closures(model: RobotModel) -> ClosurePlan:
     return plan._replace(qd0=qd0)
 
 
-def assembled(model: RobotModel, plan: ClosurePlan, found: ClosureEvaluator, q: Vector) -> Vector:
+def assembled(
+    model: RobotModel, plan: ClosurePlan, evaluator: ClosureEvaluator, q: Vector
+) -> Vector:
     """
     Return the posture (n,) near q (n,) where all loops are closed, by Newton's method.
 
@@ -149,7 +151,7 @@ def assembled(model: RobotModel, plan: ClosurePlan, found: ClosureEvaluator, q: 
     OpenLoopError.
     """
     units, q = plan.units, q.copy()
-    e, J, far = _residual(plan, found, q)
+    e, J, far = _residual(plan, evaluator, q)
     for _ in range(_MAX_NEWTON_STEPS):
         if far <= 0.1 * CLOSURE_TOLERANCE or not np.isfinite(far):
             break
@@ -157,7 +159,7 @@ def assembled(model: RobotModel, plan: ClosurePlan, found: ClosureEvaluator, q: 
         step *= min(1.0, _MAX_STEP / max(float(np.abs(step).max()), 1e-300))
         for share in 0.5 ** np.arange(12):
             better = q + share * units * step
-            trial = _residual(plan, found, better)
+            trial = _residual(plan, evaluator, better)
             if trial[2] < far:
                 break
         else:
@@ -171,9 +173,9 @@ def assembled(model: RobotModel, plan: ClosurePlan, found: ClosureEvaluator, q: 
 def open_loop(model: RobotModel, plan: ClosurePlan, e: Vector, expected: str) -> OpenLoopError:
     """Return the error of the closure whose residual is largest of e (r,), weighted."""
     worst = plan.rows[int(np.argmax(np.where(np.isfinite(e), np.abs(e), np.inf))), 0]
-    own, turns = plan.rows[:, 0] == worst, plan.rows[:, 1] < ROTATION_COUNT
-    gap = float(np.linalg.norm(e[own & ~turns])) * model.scales.length
-    angle = float(np.linalg.norm(e[own & turns]))
+    of_worst, turns = plan.rows[:, 0] == worst, plan.rows[:, 1] < ROTATION_COUNT
+    gap = float(np.linalg.norm(e[of_worst & ~turns])) * model.scales.length
+    angle = float(np.linalg.norm(e[of_worst & turns]))
     return OpenLoopError(model.description.closures[worst].name, gap, angle, expected)
 
 
@@ -259,23 +261,23 @@ def _soft_units(model: RobotModel) -> Vector:
     stiff = model.scales.stiff
     softest = stiff[stiff > 0.0].min(initial=np.inf)
     shares = np.sqrt(np.divide(softest, stiff, out=np.ones(model.n), where=stiff > 0.0))
-    found: Vector = model.scales.units * np.maximum(shares, _MIN_STIFF_UNIT)
-    return found
+    units: Vector = model.scales.units * np.maximum(shares, _MIN_STIFF_UNIT)
+    return units
 
 
 def _residual(
-    plan: ClosurePlan, found: ClosureEvaluator, q: Vector
+    plan: ClosurePlan, evaluator: ClosureEvaluator, q: Vector
 ) -> tuple[Vector, Matrix, float]:
     """Return weighted residual (r,), Jacobian (r, n) by coordinates in units, and its size."""
-    rows = found(q)
+    rows = evaluator(q)
     e = plan.weights * rows.residual
     return e, _scaled(rows, plan), float(np.linalg.norm(e))
 
 
 def _scaled(rows: ClosureRows, plan: ClosurePlan) -> Matrix:
     """Return the Jacobian (r, n) of weighted residuals by coordinates in their units."""
-    found: Matrix = plan.weights[:, None] * rows.J * plan.units
-    return found
+    scaled: Matrix = plan.weights[:, None] * rows.J * plan.units
+    return scaled
 
 
 def _rank(J: Matrix, least: float = _RANK_TOLERANCE) -> int:

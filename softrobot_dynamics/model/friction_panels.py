@@ -104,14 +104,14 @@ def _apart(coarse: Matrix, fine: Matrix) -> Vector:
 
 def _panels(curve: Curve, doublings: int) -> list[Panel]:
     pieces = curve.pieces
-    wanted = max(MIN_NODES, curve.body.fibre_count(len(pieces) - 1)) << doublings
-    cuts = -(-wanted // MAX_NODES)
-    count, found = -(-wanted // cuts), []
+    node_count = max(MIN_NODES, curve.body.fibre_count(len(pieces) - 1)) << doublings
+    cuts = -(-node_count // MAX_NODES)
+    count, panels = -(-node_count // cuts), []
     for low, high in pairwise(pieces):
         for a, b in pairwise(np.linspace(low, high, cuts + 1).tolist()):
             points = curve.points(gauss_legendre(count, a, b)[0])
-            found.append(Panel(curve.name, points, b - a))
-    return found
+            panels.append(Panel(curve.name, points, b - a))
+    return panels
 
 
 def _measures(curve: Curve, panels: list[Panel], postures: Matrix) -> Matrix:

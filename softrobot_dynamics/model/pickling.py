@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from softrobot_dynamics.annotations import Array
 from softrobot_dynamics.compiling.addresses import Entry
-from softrobot_dynamics.compiling.binding import given_to
+from softrobot_dynamics.compiling.binding import bound_arguments
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.recursion.passes import Robot
 
@@ -144,7 +144,7 @@ def _children(value: Any) -> dict[Any, Any]:
     if isinstance(value, (Entry, Robot, CompiledModel, type)) or is_dataclass(value):
         return {}
     if isinstance(value, functools.partial):
-        return given_to(value)
+        return bound_arguments(value)
     if hasattr(value, '_fields'):
         return dict(zip(value._fields, value))
     if isinstance(value, (list, tuple)):

@@ -14,7 +14,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from softrobot_dynamics.dynamics.calls import forward_kinematics
-from softrobot_dynamics.loops.realtime import SLOW, take_priority
+from softrobot_dynamics.loops.realtime import apply_priority, SLOW
 from softrobot_dynamics.nodes.messaging.message_values import stamped
 from softrobot_dynamics.nodes.messaging.qos import publisher
 from softrobot_dynamics.nodes.messaging.state_messages import StateWriter
@@ -74,7 +74,7 @@ class ContactPublisher:
         self._thread.start()
 
     def _run(self) -> None:
-        take_priority(SLOW)
+        apply_priority(SLOW)
         while not self._closed.wait(self._period):
             if not any(each.get_subscription_count() for each in self._publishers):
                 continue

@@ -103,11 +103,11 @@ class ControllerNode(LifecycleNode):
         )
         self.create_service(Trigger, '~/restart', self._on_restart)
         self.parts = (
-            CallbackThread('safety', safety, lambda: realtime.take_priority(realtime.SAFETY)),
+            CallbackThread('safety', safety, lambda: realtime.apply_priority(realtime.SAFETY)),
             CallbackThread(
                 'parameters',
                 self.default_callback_group,
-                lambda: realtime.take_priority(realtime.SLOW),
+                lambda: realtime.apply_priority(realtime.SLOW),
             ),
         )
 

@@ -149,7 +149,7 @@ def run(
     argv = sys.argv if argv is None else argv
     try:
         arguments = _arguments(argv, priority)
-        refusal = realtime.ask_for_priority(arguments.priority, arguments.processor)
+        refusal = realtime.request_priority(arguments.priority, arguments.processor)
         asleep = None if arguments.may_sleep or not arguments.priority else realtime.keep_awake()
         choose_transport()
         stop = Stop()  # its thread has the priority that was granted

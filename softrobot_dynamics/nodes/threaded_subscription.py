@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from softrobot_dynamics.errors import shortened, SoftRobotError
 from softrobot_dynamics.loops.message_fields import SECOND
-from softrobot_dynamics.loops.realtime import SLOW, take_priority
+from softrobot_dynamics.loops.realtime import apply_priority, SLOW
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 
 MAX_TRACEBACK_LENGTH = 2000  # characters in the log
@@ -41,7 +41,7 @@ class ThreadedSubscription:
 
     def _run(self) -> None:
         """Hand messages on until the end; one that fails ends nothing."""
-        take_priority(SLOW)
+        apply_priority(SLOW)
         while not self._leaving:
             try:
                 message = self._inbox.wait(SECOND)

@@ -210,7 +210,7 @@ def _driver(
     if start.u is not None:
         u[:] = start.u
     driver.limiter.last[:], driver.limiter.has_last = u, start.u is not None
-    driver.stand(robot.u)
+    driver.initialise_setpoints(robot.u)
     return driver
 
 

@@ -69,7 +69,7 @@ class DelayedPlant:
         arrived = [Stretch(self._sent[1], self._period - self._offset)]
         if self._offset:
             arrived.insert(0, Stretch(self._sent[0], self._offset))
-        for held, duration in self._held.share_out(arrived):
+        for held, duration in self._held.stretches(arrived):
             wrenches = self._wrenches and self._wrenches(t + 0.5 * duration)
             self.simulator.step(held, duration, wrenches)
             t += duration

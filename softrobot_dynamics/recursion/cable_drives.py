@@ -53,7 +53,7 @@ def measure(drives, q, qd):
 
 
 @kernel
-def tighten(drives, u):
+def update_tensions(drives, u):
     """Fill the tensions under u (m,), after :func:`measure`."""
     for k in range(len(drives.cables)):
         first = drives.cables[k, FIRST]
@@ -175,7 +175,7 @@ def hold(evaluate, drives, command, h, force, output_forces, q, qd):
     """
     run(evaluate, q, qd)
     measure(drives, q, qd)
-    tighten(drives, command)
+    update_tensions(drives, command)
     add_tensions(drives, h)
     copy(force, output_forces)
     for k in range(len(output_forces)):
@@ -188,12 +188,12 @@ def hold_common(evaluate, drives, command, h, q, qd):
     """Evaluate as :func:`hold`, but let pull at h only what no effort is."""
     run(evaluate, q, qd)
     measure(drives, q, qd)
-    tighten(drives, command)
+    update_tensions(drives, command)
     add_common(drives, h)
 
 
 @kernel
-def stiffen(follow, drives, ahead, K, stiffness, q, qd):
+def add_drive_stiffness(follow, drives, ahead, K, stiffness, q, qd):
     """Fill ``stiffness`` (n, n) with K, which ``follow`` updates first, and that of cables."""
     if follow.address != 0:
         run(follow, q, qd)

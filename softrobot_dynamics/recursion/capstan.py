@@ -14,7 +14,7 @@ sum (drop / v) G^T G.
 
 At rest friction is what is left of the motion before: a tendon that was drawn in last has the
 tensions of one that slides towards the base, one that was paid out those of one that slides
-towards the tip (:func:`friction_towards`).
+towards the tip (:func:`friction_by_direction`).
 """
 
 import math
@@ -54,14 +54,14 @@ def add_friction(evaluate, capstan, h, q, qd):
 
 
 @kernel
-def friction_along(evaluate, capstan, h, rates, q, qd):
+def add_friction_at_rates(evaluate, capstan, h, rates, q, qd):
     """Evaluate as :func:`add_friction`, with the friction of motion at ``rates`` (n,)."""
     run(evaluate, q, qd)
     _add_friction(capstan, h, q, rates)
 
 
 @kernel
-def friction_towards(evaluate, capstan, direction, friction, q, qd):
+def friction_by_direction(evaluate, capstan, direction, friction, q, qd):
     """
     Evaluate at (q, qd), and fill ``friction`` (n,) with that of tendons that slide one way each.
 
@@ -73,14 +73,14 @@ def friction_towards(evaluate, capstan, direction, friction, q, qd):
     follow_routes(capstan.routes, q, qd)
     for i in range(len(capstan.sign)):
         capstan.sign[i] = direction[capstan.tendons[i]]
-    _lower_tensions(capstan)
+    _propagate_tensions(capstan)
     for i in range(len(capstan.sign)):
         capstan.drop[i] *= capstan.sign[i]
-    _take_drops(capstan, friction)
+    _subtract_drops(capstan, friction)
 
 
 @kernel
-def resist(follow, capstan, D, damping, q, qd):
+def add_friction_damping(follow, capstan, D, damping, q, qd):
     """Fill ``damping`` (n, n) with D, which ``follow`` updates first, and that of friction."""
     if follow.address != 0:
         run(follow, q, qd)
@@ -103,17 +103,17 @@ def _add_friction(capstan, h, q, qd):
     for i in range(len(capstan.sign)):
         v, creep = -dot(capstan.routes.G[i], qd), capstan.creep_speed[capstan.tendons[i]]
         capstan.sliding[i], capstan.sign[i] = v, v / math.sqrt(v * v + creep * creep)
-    _lower_tensions(capstan)
+    _propagate_tensions(capstan)
     for i in range(len(capstan.sign)):
         v, creep = capstan.sliding[i], capstan.creep_speed[capstan.tendons[i]]
         # drop / v, of which the drop has the factor sign = v / speed
         capstan.resistance[i] = capstan.drop[i] / math.sqrt(v * v + creep * creep)
         capstan.drop[i] = capstan.resistance[i] * v
-    _take_drops(capstan, h)
+    _subtract_drops(capstan, h)
 
 
 @kernel
-def _take_drops(capstan, h):
+def _subtract_drops(capstan, h):
     """Take the force of the drops of tension from h (n,)."""
     for i in range(len(capstan.drop)):
         row = capstan.routes.G[i]
@@ -122,7 +122,7 @@ def _take_drops(capstan, h):
 
 
 @kernel
-def _lower_tensions(capstan):
+def _propagate_tensions(capstan):
     """Fill tensions, from the base on, and the drops over the ``sign`` of sliding."""
     routes, parts, tendon, T = capstan.routes, capstan.routes.parts, -1, 0.0
     for e in range(len(parts)):
@@ -135,15 +135,15 @@ def _lower_tensions(capstan):
             mu = -mu
         x = mu * routes.wrap_angle[i]
         exponent = x * capstan.sign[i]
-        capstan.drop[i] = T * x * _share(exponent)
+        capstan.drop[i] = T * x * _mean_decay(exponent)
         T *= math.exp(-exponent)
         capstan.tension[i] = T
         if part[NODES] > 0:
-            T = _lower_along(capstan, part, mu, T)
+            T = _propagate_along_panel(capstan, part, mu, T)
 
 
 @kernel
-def _lower_along(capstan, part, mu, T):
+def _propagate_along_panel(capstan, part, mu, T):
     """Fill tensions and drops along a panel where T [N] comes in; returns what goes on."""
     N, first, rule = part[NODES], part[STATION] + 1, part[RULE]
     angle = capstan.routes.wrap_angle[first : first + N]
@@ -161,6 +161,6 @@ def _lower_along(capstan, part, mu, T):
 
 
 @inlined
-def _share(x):
+def _mean_decay(x):
     """(1 - exp(-x)) / x."""
     return -math.expm1(-x) / x if x != 0.0 else 1.0

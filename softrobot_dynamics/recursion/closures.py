@@ -59,7 +59,7 @@ def close_rows(closures, q, qd):
     """Fill residual, J and bias at (q, qd), after an evaluation of the robot there."""
     run(closures.place_frames, q, qd)
     for c in range(len(closures.turns)):
-        _relate(closures, c)
+        _relative_motion(closures, c)
     n = closures.J.shape[1]
     for r in range(len(closures.rows)):
         c, k = closures.rows[r, CLOSURE], closures.rows[r, DIRECTION]
@@ -81,7 +81,7 @@ def close_rows(closures, q, qd):
 
 
 @inlined
-def _relate(closures, c):
+def _relative_motion(closures, c):
     """Fill ``motion`` and ``relative`` of a closure by its frames."""
     A, B, m = closures.frames[2 * c], closures.frames[2 * c + 1], closures.motion[c]
     for i in range(3):
@@ -149,7 +149,7 @@ def _angles(m, kind, k):
         if R[3 * k + k] < 0.0 and sine < _MIN_SINE:  # half a turn, about any axis across
             m[ANGLES + i] = math.pi
         else:
-            stretch = _stretch(sine, R[3 * k + k])
+            stretch = _angle_over_sine(sine, R[3 * k + k])
             m[ANGLES + i], m[ANGLES + j] = stretch * x, stretch * y
     elif kind == SINGLE_ROTATION:
         m[ANGLES + k] = -R[3 * i + j]
@@ -193,12 +193,12 @@ def _rotation_vector(R, out):
             x, y = (R[2] + R[6]) / (2.0 * versine * c), (R[5] + R[7]) / (2.0 * versine * c)
             out[0], out[1], out[2] = s * x, s * y, s * c
         return
-    stretch = _stretch(sine, 0.5 * (trace - 1.0))
+    stretch = _angle_over_sine(sine, 0.5 * (trace - 1.0))
     out[0], out[1], out[2] = stretch * x, stretch * y, stretch * z
 
 
 @inlined
-def _stretch(sine, cosine):
+def _angle_over_sine(sine, cosine):
     """Return angle / sine."""
     return math.atan2(sine, cosine) / sine if sine > _MIN_SINE else 1.0
 

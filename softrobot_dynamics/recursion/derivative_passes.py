@@ -65,7 +65,7 @@ from softrobot_dynamics.recursion.passes import (
     TIP_POSE,
     TIP_WRENCH,
 )
-from softrobot_dynamics.recursion.twists import carry_twists, last_tip, MOTION
+from softrobot_dynamics.recursion.twists import last_tip, MOTION, propagate_twists
 
 
 class DerivativeArrays(NamedTuple):
@@ -128,22 +128,24 @@ class DerivativeEntries(NamedTuple):
     The first three, one after the other, are the same as ``after``.
     """
 
-    begin: Entry  # ID, and the poses
+    wrenches: Entry  # ID, and the poses
     derivatives: Entry  # those of the modules in ``t.module_range``
     accumulate: Entry  # ``t.by_state``, when all derivatives are there
     after: Entry
     whole: Entry  # and the forward pass before
 
 
-def tangent_entries(robot: Robot, t: DerivativeArrays, rough: bool = False) -> DerivativeEntries:
+def tangent_entries(
+    robot: Robot, t: DerivativeArrays, one_sided: bool = False
+) -> DerivativeEntries:
     """
     Return the :class:`DerivativeEntries` that fill ``t.by_state``, and ``t.force`` with ID.
 
-    With ``rough`` those of bodies that are differenced are one-sided.
+    ``one_sided``: those of bodies that are differenced are.
     """
     stages = {
-        'begin': entry(begin, robot=robot, t=t),
-        'derivatives': derivatives_entry(robot, t, rough),
+        'wrenches': entry(fill_wrenches, robot=robot, t=t),
+        'derivatives': derivatives_entry(robot, t, one_sided),
         'accumulate': entry(accumulate, robot=robot, t=t),
     }
     after = entry(differentiate, t=t, **stages)
@@ -152,11 +154,11 @@ def tangent_entries(robot: Robot, t: DerivativeArrays, rough: bool = False) -> D
     )
 
 
-def derivatives_entry(robot: Robot, t: DerivativeArrays, rough: bool = False) -> Entry:
+def derivatives_entry(robot: Robot, t: DerivativeArrays, one_sided: bool = False) -> Entry:
     """Return the Entry of the derivatives alone, see :class:`DerivativeEntries`."""
     differenced = EMPTY_ENTRY
     if (t.kernels.addresses == DIFFERENCES).any():
-        differenced = entry(difference_derivatives, robot=robot, rough=rough, t=t)
+        differenced = entry(difference_derivatives, robot=robot, one_sided=one_sided, t=t)
     return entry(fill_derivatives, robot=robot, differenced=differenced, t=t)
 
 
@@ -168,16 +170,16 @@ def tangents(robot, after, q, qd, qdd):
 
 
 @kernel
-def differentiate(begin, derivatives, accumulate, t, q, qd, qdd):
+def differentiate(wrenches, derivatives, accumulate, t, q, qd, qdd):
     """Run all :class:`DerivativeEntries` after a forward pass, whose terms are kept."""
     t.module_range[0], t.module_range[1] = 0, len(t.places)
-    run_three(begin, q, qd, qdd)
+    run_three(wrenches, q, qd, qdd)
     run_three(derivatives, q, qd, qdd)
     run_three(accumulate, q, qd, qdd)
 
 
 @kernel
-def begin(robot, t, q, qd, qdd):
+def fill_wrenches(robot, t, q, qd, qdd):
     """Fill ID, and the wrenches and poses of all frames, after a forward pass."""
     backward(robot, q, qd, qdd, FULL, t.force)
     poses(robot)
@@ -194,7 +196,7 @@ def fill_derivatives(robot, differenced, t, q, qd, qdd):
 @kernel
 def accumulate(robot, t, q, qd, qdd):
     """Fill ``t.by_state`` from all derivatives: twists of frames, then composites beyond each."""
-    carry_twists(robot, t, qd, qdd)
+    propagate_twists(robot, t, qd, qdd)
     _accumulate(robot, t, qd)
     if len(t.full) > len(t.by_state):
         t.by_state[:] = 0.0

@@ -28,21 +28,21 @@ class DryFriction(NamedTuple):
 
 
 @kernel
-def drag(evaluate, friction, h, q, qd):
+def add_joint_friction(evaluate, friction, h, q, qd):
     """Evaluate at (q, qd), and add the :class:`DryFriction` of joints to h = ID(q, qd, 0)."""
     run(evaluate, q, qd)
-    _drag(friction, h, qd)
+    _add_friction(friction, h, qd)
 
 
 @kernel
-def drag_along(evaluate, friction, h, rates, q, qd):
-    """Evaluate as :func:`drag`, but with the friction of a robot that moves at ``rates`` (n,)."""
+def add_joint_friction_at_rates(evaluate, friction, h, rates, q, qd):
+    """Evaluate as :func:`add_joint_friction`, with the friction of motion at ``rates`` (n,)."""
     run(evaluate, q, qd)
-    _drag(friction, h, rates)
+    _add_friction(friction, h, rates)
 
 
 @kernel
-def brake(follow, friction, D, damping, q, qd):
+def add_joint_friction_damping(follow, friction, D, damping, q, qd):
     """Fill ``damping`` (n, n) with D, which ``follow`` updates first, and that of friction."""
     if follow.address != 0:
         run(follow, q, qd)
@@ -52,7 +52,7 @@ def brake(follow, friction, D, damping, q, qd):
 
 
 @inlined
-def _drag(friction, h, qd):
+def _add_friction(friction, h, qd):
     for i in range(len(h)):
         h[i] += _damping(friction, i, qd[i]) * qd[i]
 

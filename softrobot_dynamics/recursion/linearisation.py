@@ -56,11 +56,11 @@ class Linearisation:
             D=self.damping,
             parts=parts,
             next_part=np.array([0, max(len(parts), parts[:, 2].max())]),
-            derivatives=derivatives_entry(robot, t, rough=True),
+            derivatives=derivatives_entry(robot, t, one_sided=True),
             tangents=t,
             zero=np.zeros(model.n),
         )
-        self.follow = entry(follow, arrays=self._arrays)
+        self.follow = entry(update_next_body, arrays=self._arrays)
         self._follow = cached(run, 'VECTOR, VECTOR', entry=self.follow)
 
     def begin(self, q: Vector) -> None:
@@ -72,7 +72,7 @@ class Linearisation:
 
 
 @kernel
-def follow(arrays, q, qd):
+def update_next_body(arrays, q, qd):
     """Differentiate the next body, if any, at q (n,)."""
     i, t = arrays.next_part[0], arrays.tangents
     arrays.next_part[0] = (i + 1) % arrays.next_part[1]
@@ -80,11 +80,11 @@ def follow(arrays, q, qd):
         module, first, count = arrays.parts[i]
         t.module_range[0], t.module_range[1] = module, module + 1
         run_three(arrays.derivatives, q, arrays.zero, arrays.zero)
-        store_own(t.derivatives[t.places[module, 1] :], first, count, arrays.K, arrays.D)
+        store_body_blocks(t.derivatives[t.places[module, 1] :], first, count, arrays.K, arrays.D)
 
 
 @kernel
-def store_own(derivatives, first, n, K, D):
+def store_body_blocks(derivatives, first, n, K, D):
     """Set a body's blocks of K and D by its derivatives, if all of them are numbers."""
     own = derivatives[layout.own_derivatives_offset(n) :]
     for k in range(2 * n * n):

@@ -52,7 +52,7 @@ class Payload(NamedTuple):
 
 
 @kernel
-def push(evaluate, h, force, q, qd):
+def apply_force(evaluate, h, force, q, qd):
     """Evaluate at (q, qd), under a generalized ``force`` (n,)."""
     run(evaluate, q, qd)
     for j in range(len(h)):
@@ -60,7 +60,7 @@ def push(evaluate, h, force, q, qd):
 
 
 @kernel
-def load_tip(evaluate, robot, h, load, q, qd):
+def apply_tip_wrench(evaluate, robot, h, load, q, qd):
     """Evaluate at (q, qd), under a :class:`TipLoad`."""
     run(evaluate, q, qd)
     W, pose, wrench = robot.W, load.body * STATE + TIP_POSE, load.wrench
@@ -73,11 +73,11 @@ def load_tip(evaluate, robot, h, load, q, qd):
         w[0], w[1], w[2] = rotate(W, pose, wrench[0], wrench[1], wrench[2])
         w[3], w[4], w[5] = rotate(W, pose, wrench[3], wrench[4], wrench[5])
     point_jacobian(robot, load.body, True, p, load.J)
-    _relieve(load.J, w, h)
+    _subtract_wrench(load.J, w, h)
 
 
 @kernel
-def load_point(evaluate, robot, h, load, q, qd):
+def apply_point_wrench(evaluate, robot, h, load, q, qd):
     """Evaluate at (q, qd), under a :class:`PointLoad`."""
     run(evaluate, q, qd)
     body, cloud = load.body, load.cloud
@@ -86,11 +86,11 @@ def load_point(evaluate, robot, h, load, q, qd):
     for j in range(len(cloud.q)):
         cloud.q[j] = q[cloud.first + j]
     place_points(cloud, load.zero, load.is_follower, load.frame, load.J, load.velocity)
-    _relieve(load.J[0], load.wrench, h)
+    _subtract_wrench(load.J[0], load.wrench, h)
 
 
 @kernel
-def carry(evaluate, robot, h, M, payload, q, qd):
+def add_payload(evaluate, robot, h, M, payload, q, qd):
     """
     Evaluate at (q, qd) with a :class:`Payload` m.
 
@@ -117,7 +117,7 @@ def carry(evaluate, robot, h, M, payload, q, qd):
 
 
 @inlined
-def _relieve(J, wrench, h):
+def _subtract_wrench(J, wrench, h):
     """Take J^T w from h (n,)."""
     n = len(h)
     for k in range(6):

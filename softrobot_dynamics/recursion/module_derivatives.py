@@ -67,29 +67,31 @@ class Work(NamedTuple):
 @kernel
 def evaluate_derivatives(robot, t, q, qd, qdd):
     """Fill ``t.derivatives`` of parts with own kernels, of the modules whose turn it is."""
-    own = t.kernels
+    kernels = t.kernels
     for i in range(t.module_range[0], t.module_range[1]):
         m = robot.modules[i]
-        if own.addresses[i, 0] > DIFFERENCES:
-            j, P, D = m[JOINT_FIRST], own.P[own.numbers[i, 0] :], t.derivatives[t.places[i, 0] :]
-            call(own.addresses[i, 0], P, q[j:], qd[j:], qdd[j:], D)
-        if own.addresses[i, 1] > DIFFERENCES:
-            j, P, D = m[BODY_FIRST], own.P[own.numbers[i, 1] :], t.derivatives[t.places[i, 1] :]
+        if kernels.addresses[i, 0] > DIFFERENCES:
+            j, P = m[JOINT_FIRST], kernels.P[kernels.numbers[i, 0] :]
+            D = t.derivatives[t.places[i, 0] :]
+            call(kernels.addresses[i, 0], P, q[j:], qd[j:], qdd[j:], D)
+        if kernels.addresses[i, 1] > DIFFERENCES:
+            j, P = m[BODY_FIRST], kernels.P[kernels.numbers[i, 1] :]
+            D = t.derivatives[t.places[i, 1] :]
             motion = robot.W[i * STATE + AT_JOINT :]
-            call(own.addresses[i, 1], P, q[j:], qd[j:], qdd[j:], motion, D, t.work.S)
+            call(kernels.addresses[i, 1], P, q[j:], qd[j:], qdd[j:], motion, D, t.work.S)
 
 
 @kernel
-def difference_derivatives(robot, rough, t, q, qd, qdd):
-    """Fill those of the others, after a forward pass; ``rough``: one-sided for bodies."""
-    own = t.kernels
+def difference_derivatives(robot, one_sided, t, q, qd, qdd):
+    """Fill those of the others, after a forward pass; ``one_sided``: for bodies."""
+    kernels = t.kernels
     for i in range(t.module_range[0], t.module_range[1]):
-        if own.addresses[i, 0] == DIFFERENCES:
+        if kernels.addresses[i, 0] == DIFFERENCES:
             D = t.derivatives[t.places[i, 0] :]
-            joint_derivatives(robot, i, own.units, q, qd, qdd, t.work, D)
-        if own.addresses[i, 1] == DIFFERENCES:
+            joint_derivatives(robot, i, kernels.units, q, qd, qdd, t.work, D)
+        if kernels.addresses[i, 1] == DIFFERENCES:
             D = t.derivatives[t.places[i, 1] :]
-            body_derivatives(robot, i, rough, own.units, q, qd, qdd, t.work, D)
+            body_derivatives(robot, i, one_sided, kernels.units, q, qd, qdd, t.work, D)
 
 
 @kernel
@@ -112,18 +114,18 @@ def joint_derivatives(robot, i, units, q, qd, qdd, work, D):
 
 
 @kernel
-def body_derivatives(robot, i, rough, units, q, qd, qdd, work, D):
-    """Fill D of the body of module i, after a forward pass; ``rough``: one-sided."""
+def body_derivatives(robot, i, one_sided, units, q, qd, qdd, work, D):
+    """Fill D of the body of module i, after a forward pass; ``one_sided`` or not."""
     m, x, y, W = robot.modules[i], work.x, work.y, work.W
     n, first, s, f = m[BODY_COUNT], m[BODY_FIRST], i * STATE, m[BODY_SLAB]
-    own = qd[first : first + n]
+    rates = qd[first : first + n]
     v, push, count = x[n : 2 * n], qdd[first : first + n], 6 * n + 6
     copy(q[first : first + n], x[:n])
-    copy(own, v)
+    copy(rates, v)
     copy(robot.W[s + AT_JOINT : s + AT_JOINT + 9], W[AT_JOINT : AT_JOINT + 9])
-    if rough:
+    if one_sided:
         _accelerate(robot, i, x, push, work, y[1])
-    points, share = (1, ROUGH_STEP) if rough else (4, ELEMENT_STEP)
+    points, share = (1, ROUGH_STEP) if one_sided else (4, ELEMENT_STEP)
     for k in range(n):
         step = share * units[first + k]
         for point in range(points):
@@ -132,13 +134,13 @@ def body_derivatives(robot, i, rough, units, q, qd, qdd, work, D):
         x[k] = q[first + k]
         _store_twists(y, points, step, k, n, D)
         _store_forces(y, points, step, k, n, 0, D)
-    points, share = (1, ROUGH_STEP) if rough else (2, 1.0)
+    points, share = (1, ROUGH_STEP) if one_sided else (2, 1.0)
     for k in range(n):
         step = share * units[first + k]
         for point in range(points):
-            x[n + k] = own[k] + shift(point) * step
+            x[n + k] = rates[k] + shift(point) * step
             _accelerate(robot, i, x, push, work, y[point])
-        x[n + k] = own[k]
+        x[n + k] = rates[k]
         _store_forces(y, points, step, k, n, 1, D)
     for e in range(3):
         for point in range(points):
@@ -150,8 +152,8 @@ def body_derivatives(robot, i, rough, units, q, qd, qdd, work, D):
         for k in range(n):
             D[layout.spins_offset(n) + 3 * k + e] = derivative(y, points, share, count + 6 + k)
     _subtract_rigid(robot.W, s, f, n, D)
-    _motion(robot.W, f, n, own, push, y[0])
-    _second_twists(y[0], n, own, D)
+    _motion(robot.W, f, n, rates, push, y[0])
+    _second_twists(y[0], n, rates, D)
 
 
 @kernel
@@ -209,11 +211,11 @@ def _store_twists(y, points, step, k, n, D):
 def _store_forces(y, points, step, k, n, by_rate, D):
     """Store differences of forces by q_k, or by qd_k."""
     f = layout.force_derivatives_offset(n) + 6 * (n * by_rate + k)
-    own = layout.own_derivatives_offset(n) + n * (n * by_rate + k)
+    offset = layout.own_derivatives_offset(n) + n * (n * by_rate + k)
     for r in range(6):
         D[f + r] = derivative(y, points, step, 6 * n + 6 + r)
     for r in range(n):
-        D[own + r] = derivative(y, points, step, 6 * n + 12 + r)
+        D[offset + r] = derivative(y, points, step, 6 * n + 12 + r)
 
 
 @kernel

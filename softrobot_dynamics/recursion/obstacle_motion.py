@@ -46,7 +46,7 @@ def no_motion(count: int) -> MovingNodes:
 def move_obstacles(moving, frames):
     """Fill the frames (N, 16) of nodes that are given a motion, at the present time."""
     for k in range(len(moving.formulas)):
-        _follow(moving, k)
+        _interpolate_motion(moving, k)
     for i in range(len(moving.nodes)):
         R, rest = moving.frames[moving.motions[i]], moving.rest[i]
         T = frames[moving.nodes[i]]
@@ -59,7 +59,7 @@ def move_obstacles(moving, frames):
 
 
 @kernel
-def _follow(moving, k):
+def _interpolate_motion(moving, k):
     """Fill frame and twist of a motion."""
     row, t = moving.formulas[k], moving.time[0]
     angle = row[FREQUENCY] * t + row[PHASE]

@@ -81,42 +81,42 @@ def forward(robot, q, qd, qdd, mode):
 
     In mode FULL the base accelerates against gravity, which stands for gravity. [P, (60)-(66)]
     """
-    lay_ground(robot, mode)
+    set_base_motion(robot, mode)
     for i in range(len(robot.modules)):
-        pass_module(robot, i, q, qd, qdd, True)
+        propagate_module(robot, i, q, qd, qdd, True)
 
 
 @kernel
-def carry(robot, q, qd, qdd):
+def propagate_acceleration(robot, q, qd, qdd):
     """Forward pass of another acceleration, in mode FULL, by the terms that there are."""
-    lay_ground(robot, FULL)
+    set_base_motion(robot, FULL)
     for i in range(len(robot.modules)):
-        pass_module(robot, i, q, qd, qdd, False)
+        propagate_module(robot, i, q, qd, qdd, False)
 
 
 @inlined
-def lay_ground(robot, mode):
-    """Begin a forward pass: the motion of the ground."""
+def set_base_motion(robot, mode):
+    """Set the motion of the base, from which a forward pass goes on."""
     W, ground = robot.W, np.uint32(len(robot.modules) * STATE) + AT_TIP
     for c in range(9):
         W[ground + c] = -robot.gravity[c - 6] if mode == FULL and c >= 6 else 0.0
 
 
 @inlined
-def pass_module(robot, i, q, qd, qdd, anew):
-    """Carry the forward pass across module i, its terms evaluated ``anew`` or as they are."""
+def propagate_module(robot, i, q, qd, qdd, evaluates):
+    """Carry the forward pass across module i, its terms evaluated ``evaluates`` or as they are."""
     kernels, P, W, S = robot.kernels, robot.P, robot.W, robot.S
     m = robot.modules[i]
     s, outer = np.uint32(i * STATE), m[PARENT] * STATE + AT_TIP
     jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
     bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
-    if anew:
+    if evaluates:
         call(kernels[i, JOINT_KERNEL], P[m[JOINT_NUMBERS] :], q[jq:], qd[jq:], W[jf:])
     if m[JOINT_IDENTITY]:
         copy_within(W, outer, s + AT_JOINT, 9)
     else:
         move_motion(W, jf, jn, qd[jq:], qdd[jq:], outer, s + AT_JOINT)
-    if anew:
+    if evaluates:
         call(kernels[i, BODY_KERNEL], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s:], W[bf:], S)
     if m[TIP_IDENTITY]:
         copy_within(W, s + AT_JOINT, s + AT_TIP, 9)

@@ -92,15 +92,15 @@ def _accumulate(routes):
             last = part[TENDON]
             beyond[:] = 0.0
         if part[NODES] > 0:
-            _lay_panel(routes, part, routes.ends[e])
+            _fill_panel(routes, part, routes.ends[e])
             _add_panel(routes, part)
         else:
-            _lay_line(routes, part, routes.ends[e])
+            _fill_line(routes, part, routes.ends[e])
         copy(beyond, routes.G[part[STATION]])
 
 
 @kernel
-def _lay_line(routes, part, ends):
+def _fill_line(routes, part, ends):
     """Fill the direction of a line, and add the gradient of its length to those beyond."""
     first = part[PLACE]
     for k in range(3):
@@ -111,14 +111,14 @@ def _lay_line(routes, part, ends):
 
 
 @kernel
-def _lay_panel(routes, part, ends):
+def _fill_panel(routes, part, ends):
     """Fill the turns along a panel, the gradients of its stretch, and its directions."""
     N, rule, first = part[NODES], part[RULE], part[STATION] + 1
     cloud, weights = routes.clouds[part[SOURCE]], routes.rules[rule : rule + N]
     derivatives = routes.rules[rule + N + N * N :]
     hessians = derivatives[(N + 2) * N :]
     places = routes.panel[: 3 * N * (1 + cloud[COUNT])]
-    _take_panel(routes, part, cloud, places)
+    _copy_panel(routes, part, cloud, places)
     for i in range(N):
         row = derivatives[i * N : (i + 1) * N]
         u0, u1, u2 = _combined(places, row, 0)
@@ -137,7 +137,7 @@ def _lay_panel(routes, part, ends):
 
 
 @kernel
-def _take_panel(routes, part, cloud, places):
+def _copy_panel(routes, part, cloud, places):
     """Copy where a panel's points are, and how they move, into rows of N each."""
     N, size = part[NODES], 9 * (1 + cloud[COUNT]) * BLOCK
     values = routes.values[cloud[VALUES] :]

@@ -48,7 +48,7 @@ def move_by_servos(evaluate, drives, h, M, J, force, q, qd):
         drives.inertia[i] = M[j, j] - drives.stop_inertia[j]
     for _ in range(len(drives.coordinates) + 1):
         _accelerate(drives, h, M, J, force, q, qd)
-        if not _exceed(drives, h, M, J, force, q, qd):
+        if not _update_saturation(drives, h, M, J, force, q, qd):
             break
     _separate(drives, h, M, J, force)
 
@@ -67,7 +67,9 @@ def _accelerate(drives, h, M, J, force, q, qd):
         if drives.at_limit[i] != 0.0:
             a[j] += drives.at_limit[i] * drives.limit[i]
         else:
-            a[j] = 0.0 if drives.stop_inertia[j] != 0.0 else _asked(drives, i, q, qd)
+            a[j] = (
+                0.0 if drives.stop_inertia[j] != 0.0 else _commanded_acceleration(drives, i, q, qd)
+            )
     for i in range(n):
         for j in range(n):
             both = free[i] * free[j]
@@ -82,7 +84,7 @@ def _accelerate(drives, h, M, J, force, q, qd):
 
 
 @kernel
-def _asked(drives, i, q, qd):
+def _commanded_acceleration(drives, i, q, qd):
     """Acceleration that the law of drive ``i`` gives its coordinate at (q, qd)."""
     j, w = drives.coordinates[i], drives.rate[i]
     if drives.positions[i]:
@@ -91,7 +93,7 @@ def _asked(drives, i, q, qd):
 
 
 @kernel
-def _exceed(drives, h, M, J, force, q, qd):
+def _update_saturation(drives, h, M, J, force, q, qd):
     """Fill the forces of drives; return whether more of them are at their limits than before."""
     more = False
     for i in range(len(drives.coordinates)):
@@ -103,7 +105,7 @@ def _exceed(drives, h, M, J, force, q, qd):
         for k in range(len(force)):
             effort -= J[k, j] * force[k]
         if drives.stop_inertia[j] != 0.0:
-            effort += drives.inertia[i] * _asked(drives, i, q, qd)
+            effort += drives.inertia[i] * _commanded_acceleration(drives, i, q, qd)
             drives.effort[i] = min(max(effort, -drives.limit[i]), drives.limit[i])
             continue
         drives.effort[i] = effort
@@ -133,7 +135,7 @@ def _separate(drives, h, M, J, force):
 
 
 @kernel
-def stiffen_servos(follow, drives, K, D, stiffness, damping, q, qd):
+def add_servo_stiffness(follow, drives, K, D, stiffness, damping, q, qd):
     """
     Fill ``stiffness``, ``damping`` (n, n) with K, D, and with those of drives in their places.
 

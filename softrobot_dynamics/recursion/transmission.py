@@ -88,7 +88,7 @@ def _add_point(robot, row, y, J, bias):
     point_acceleration(robot, module, True, r, a)
     for k in range(3):
         y[actuator] += along[k] * p[k]
-        bias[actuator] += along[k] * (a[k] + robot.gravity[k])  # see passes.lay_ground
+        bias[actuator] += along[k] * (a[k] + robot.gravity[k])  # see passes.set_base_motion
         for j in range(n):
             J[actuator, j] += along[k] * jacobian[(3 + k) * n + j]
 

@@ -35,7 +35,7 @@ MOTION = 12  # V and A of a frame
 
 
 @kernel
-def carry_twists(robot, t, qd, qdd):
+def propagate_twists(robot, t, qd, qdd):
     """Fill rows up to SECOND + 6 of ``t.columns``, and ``t.motions``, after the derivatives."""
     modules, N = robot.modules, len(robot.modules)
     ground = np.uint32((2 * N + 1) * MOTION)
@@ -46,13 +46,13 @@ def carry_twists(robot, t, qd, qdd):
         joint, body, before = s + JOINT_POSE, s + TIP_POSE, m[PARENT] * STATE + TIP_POSE
         part = m[JOINT_SLAB], m[JOINT_COUNT], m[JOINT_FIRST], m[JOINT_COLUMN], t.places[i, 0]
         motions = (2 * m[PARENT] + 1) * MOTION, a
-        _pass_part(robot, t, part, (before, joint), motions, qd, qdd)
+        _propagate_part(robot, t, part, (before, joint), motions, qd, qdd)
         part = m[BODY_SLAB], m[BODY_COUNT], m[BODY_FIRST], m[BODY_COLUMN], t.places[i, 1]
-        _pass_part(robot, t, part, (joint, body), (a, a + np.uint32(MOTION)), qd, qdd)
+        _propagate_part(robot, t, part, (joint, body), (a, a + np.uint32(MOTION)), qd, qdd)
 
 
 @inlined
-def _pass_part(robot, t, part, poses, motions, qd, qdd):
+def _propagate_part(robot, t, part, poses, motions, qd, qdd):
     """
     Fill the columns of a part, and the motion of its tip.
 

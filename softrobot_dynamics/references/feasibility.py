@@ -37,18 +37,18 @@ class Planned(NamedTuple):
     places: tuple[tuple[Any, ...], ...] = ()  # (q (n,), command (m,)), and phase, along it
 
 
-def plan(model: CompiledModel, controlled: Indices, wanted: Trajectory, q: Vector) -> Planned:
+def plan(model: CompiledModel, controlled: Indices, trajectory: Trajectory, q: Vector) -> Planned:
     """
     Return the :class:`Planned` of a reference for the ``controlled`` outputs (c indices).
 
-    ``q`` (n,) is where the robot is, as far as that is known. Raises what ``wanted.plan`` raises,
-    ArgumentError where there is no posture, ExcessiveReferenceError.
+    ``q`` (n,) is where the robot is, as far as that is known. Raises what ``trajectory.plan``
+    raises, ArgumentError where there is no posture, ExcessiveReferenceError.
     """
-    motion = wanted.plan(model, controlled, q)
+    motion = trajectory.plan(model, controlled, q)
     if motion is None:
         return Planned(None)
     reference, postures = motion
-    name = f'{GROUP}.{wanted.type_name}'
+    name = f'{GROUP}.{trajectory.type_name}'
     if stands(reference):
         y = reference.coefficients[0, 0]
         return Planned(reference, tuple(examine_standing(model, controlled, y, q, name)))
@@ -63,19 +63,19 @@ def plan(model: CompiledModel, controlled: Indices, wanted: Trajectory, q: Vecto
 
 
 def plan_commands(
-    model: CompiledModel, controlled: Indices, wanted: Trajectory, command: Vector, q: Vector
+    model: CompiledModel, controlled: Indices, trajectory: Trajectory, command: Vector, q: Vector
 ) -> Planned:
     """
     Return the :class:`Planned` of a reference that is added to ``command`` (m,) of some actuators.
 
     For laws whose commands follow it, not their outputs; ``command`` is as told, limits aside, and
-    zero says nothing, which some ranges leave out. Raises what ``wanted.plan`` raises,
+    zero says nothing, which some ranges leave out. Raises what ``trajectory.plan`` raises,
     ArgumentError for one that is about tips, ExcessiveReferenceError.
     """
-    if wanted.targets() is not None:
+    if trajectory.targets() is not None:
         words = 'hold, setpoint, spline or file: commands follow it, not a tip'
-        raise ArgumentError(f'{GROUP}.type', wanted.type_name, words)
-    motion = wanted.plan(model, controlled, q)
+        raise ArgumentError(f'{GROUP}.type', trajectory.type_name, words)
+    motion = trajectory.plan(model, controlled, q)
     if motion is None:
         given = [k for k in controlled if command[k] != 0.0]
         nothing = np.zeros((1, len(given)))

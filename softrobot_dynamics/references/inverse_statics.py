@@ -19,7 +19,7 @@ from softrobot_dynamics.dynamics.arguments import body_index, checked
 from softrobot_dynamics.dynamics.calls import actuation
 from softrobot_dynamics.dynamics.load_stepping import MAX_ITERATIONS
 from softrobot_dynamics.dynamics.newton import ACCEPTED_RESIDUAL
-from softrobot_dynamics.dynamics.saddle_free_newton import unbalance
+from softrobot_dynamics.dynamics.saddle_free_newton import relative_residual
 from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import InfeasibleReferenceError, NotConvergedError, SoftRobotError
 from softrobot_dynamics.references.sqp import effort_units, Equation, minimise
@@ -281,7 +281,7 @@ class Search:
             matrix,
             np.concatenate([-gradient * scale, -r * rows, gap]),
             np.abs(gap).max(),
-            unbalance(r, forces),
+            relative_residual(r, forces),
         )
 
     def _longest(self, step: Vector) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
-from softrobot_dynamics.dynamics.saddle_free_newton import unbalance
+from softrobot_dynamics.dynamics.saddle_free_newton import relative_residual
 from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.references.inverse_statics import actuation_coordinates, PathPostures
@@ -169,9 +169,9 @@ class _NewtonSearch:
         step = columns * np.linalg.lstsq(scaled, rows * np.concatenate([-r, gap]), rcond=1e-12)[0]
         units = self._model.scales.units
         change = float(np.abs(step[:n] / units).max())
-        share = min(1.0, MAX_STEP_ROTATION / max(statics.turn(step[:n]), 1e-300))
+        share = min(1.0, MAX_STEP_ROTATION / max(statics.step_rotation(step[:n]), 1e-300))
         self.q = self.q + share * step[:n]
         self.u[chosen] += share * step[n:]
         scale = np.maximum(np.abs(y), 1e-3 * np.abs(J * units).max(axis=1, initial=0.0))
         change /= 1.0 + float(np.abs(self.q / units).max())
-        return change, unbalance(r, size), unbalance(gap, scale)
+        return change, relative_residual(r, size), relative_residual(gap, scale)

@@ -17,7 +17,7 @@ from softrobot_dynamics.annotations import Array, Vector
 from softrobot_dynamics.dynamics.arguments import checked
 from softrobot_dynamics.dynamics.newton import ACCEPTED_RESIDUAL
 from softrobot_dynamics.dynamics.periodic_coordinates import FULL_TURN
-from softrobot_dynamics.dynamics.saddle_free_newton import unbalance
+from softrobot_dynamics.dynamics.saddle_free_newton import relative_residual
 from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.errors import ReferenceJumpError
 from softrobot_dynamics.references.inverse_statics import (
@@ -94,7 +94,7 @@ def _same(model: CompiledModel, q: Vector, other: Vector, u: Vector) -> bool:
     tips = statics.tips(bodies)[0]
     others = statics.residual(other, u)[0]
     apart = np.abs(statics.tips(bodies)[0] - tips).max()
-    same = unbalance(others - forces, size) <= ACCEPTED_RESIDUAL
+    same = relative_residual(others - forces, size) <= ACCEPTED_RESIDUAL
     return bool(same and apart <= ACCEPTED_RESIDUAL * model.scales.length)
 
 

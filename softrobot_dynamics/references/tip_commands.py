@@ -108,10 +108,10 @@ def _by_twist(order: TipTwist, now: Matrix) -> Reference:
 
 
 def with_tip_path(
-    model: CompiledModel, reference: Reference | None, wanted: Trajectory, body: str
+    model: CompiledModel, reference: Reference | None, trajectory: Trajectory, body: str
 ) -> Reference | TipPathReference | None:
     """Return the reference of outputs, with the path of the tip of a ``body`` that it leads."""
-    targets = wanted.targets() if body and reference is not None else None
+    targets = trajectory.targets() if body and reference is not None else None
     if targets is None or reference is None:
         return reference
     own = body_index(model, body)
@@ -121,7 +121,9 @@ def with_tip_path(
     return TipPathReference(reference, body, _path(targets, led[0], reference.period > 0.0))
 
 
-def tip_path_reference(model: CompiledModel, body: str, wanted: Trajectory) -> Reference | None:
+def tip_path_reference(
+    model: CompiledModel, body: str, trajectory: Trajectory
+) -> Reference | None:
     """
     Return the reference (3 columns) of the place [m] of a body's tip in the base frame.
 
@@ -129,15 +131,15 @@ def tip_path_reference(model: CompiledModel, body: str, wanted: Trajectory) -> R
     where it is, the reference `hold`. Whether the robot can get there is not looked at.
     ArgumentError for one of outputs, or of other tips.
     """
-    targets = wanted.targets()
+    targets = trajectory.targets()
     if targets is None:
-        if wanted.type_name == 'hold':
+        if trajectory.type_name == 'hold':
             return None
         words = 'hold, or one of tips, such as circle or path: the law leads a tip'
-        raise ArgumentError(f'{GROUP}.type', wanted.type_name, words)
+        raise ArgumentError(f'{GROUP}.type', trajectory.type_name, words)
     if [body_index(model, each) for each in targets.bodies] != [body_index(model, body)]:
         words = f'the tip that the law leads, {body}'
-        raise ArgumentError(f'{GROUP}.{wanted.type_name}.body', list(targets.bodies), words)
+        raise ArgumentError(f'{GROUP}.{trajectory.type_name}.body', list(targets.bodies), words)
     ahead = targets.duration * np.array([0.3, 0.7])
     again = targets.points(ahead + targets.duration)
     return _path(targets, 0, bool(np.allclose(again, targets.points(ahead), atol=1e-9)))

@@ -42,23 +42,23 @@ class Supplies:
         """Restart, with pressures that have been there for long."""
         self._air: Vector | None = None  # [J], pressure times volume
 
-    def fill(self, held: Vector, wanted: Vector, q: Vector, h: float) -> Vector:
+    def fill(self, held: Vector, commanded: Vector, q: Vector, h: float) -> Vector:
         """
-        Return mean pressures (m,) over the next h [s] where (m,) are ``wanted``, and go there.
+        Return mean pressures (m,) over the next h [s] where (m,) are ``commanded``, and go there.
 
         ``held`` (m,) are those before the first h, q (n,) the robot's.
         """
         if self._evaluate is None:
-            return wanted
-        own, found = self._own, wanted.copy()
+            return commanded
+        own, found = self._own, commanded.copy()
         volume = self._evaluate(q, self._rest).y[own] + self._hoses
         before = (held[own] + self._ambient) * volume if self._air is None else self._air
-        target = np.maximum(wanted[own] + self._ambient, 0.0) * volume
+        target = np.maximum(commanded[own] + self._ambient, 0.0) * volume
         most = self._flow * h
         self._air = np.clip(target, before - most, before + most)
         late = self._air != target
         mean = 0.5 * (before + self._air) / volume - self._ambient
-        found[own] = np.where(late, mean, wanted[own])
+        found[own] = np.where(late, mean, commanded[own])
         return found
 
 
@@ -89,12 +89,12 @@ class ActuatorDynamics:
         """Restart under u (m,) as if it had been there for long; None: under the next one."""
         self._now = 0.0
         self._underway: list[deque[tuple[float, float]]] = [deque() for _ in self._delay]
-        self._told: Any = None
+        self._last_command: Any = None
         self._supplies.begin()
         if u is not None:
             self._set_command(u)
 
-    def share_out(self, u: Vector, duration: float, longest: float, q: Vector) -> Iterator[Any]:
+    def mean_forces(self, u: Vector, duration: float, longest: float, q: Vector) -> Iterator[Any]:
         """
         Yield (force (m,), time [s]) in order, for a ``duration`` [s] under the command u (m,).
 
@@ -105,43 +105,43 @@ class ActuatorDynamics:
         self._set_command(u)
         end = self._now + duration
         while self._now < end - TIME_TOLERANCE:
-            self._take_due()
+            self._apply_due_commands()
             until = min([end, *(line[0][0] for line in self._underway if line)])
-            settled = not self._lag.any() or np.array_equal(self._force, self._wanted())
+            settled = not self._lag.any() or np.array_equal(self._force, self._steady_forces())
             settled = settled and not self._supplies.any
             parts = 1 if settled else math.ceil((until - self._now) / longest - TIME_TOLERANCE)
             h = (until - self._now) / parts
             for _ in range(parts):
-                yield self._over(h, q), h
+                yield self._advance(h, q), h
             self._now = until
 
     def _set_command(self, u: Vector) -> None:
         """Set a command (m,) that comes now."""
-        if self._told is None:
-            self._told, self._arrived = u.copy(), u.copy()
-            self._force = self._wanted()
-        for k in np.flatnonzero(u != self._told):
+        if self._last_command is None:
+            self._last_command, self._arrived = u.copy(), u.copy()
+            self._force = self._steady_forces()
+        for k in np.flatnonzero(u != self._last_command):
             self._underway[k].append((self._now + self._delay[k], float(u[k])))
-        self._told = u.copy()
+        self._last_command = u.copy()
 
-    def _take_due(self) -> None:
+    def _apply_due_commands(self) -> None:
         """Apply the commands whose delay is over."""
         for k, line in enumerate(self._underway):
             while line and line[0][0] <= self._now + TIME_TOLERANCE:
                 self._arrived[k] = line.popleft()[1]
 
-    def _wanted(self) -> Vector:
+    def _steady_forces(self) -> Vector:
         """Return the forces (m,) where those that lag will end."""
         u = self._arrived
         return u - np.minimum(np.maximum(u, -self._dead), self._dead)
 
-    def _over(self, h: float, q: Vector) -> Vector:
+    def _advance(self, h: float, q: Vector) -> Vector:
         """Return the mean forces (m,) over the next h [s], and go there."""
-        wanted, lags = self._wanted(), self._lag > 0.0
+        steady, lags = self._steady_forces(), self._lag > 0.0
         x = h / np.where(lags, self._lag, 1.0)
-        ahead = self._force - wanted
-        mean = wanted + np.where(lags, ahead * -np.expm1(-x) / x, 0.0)
-        held, self._force = self._force, wanted + np.where(lags, ahead * np.exp(-x), 0.0)
+        ahead = self._force - steady
+        mean = steady + np.where(lags, ahead * -np.expm1(-x) / x, 0.0)
+        held, self._force = self._force, steady + np.where(lags, ahead * np.exp(-x), 0.0)
         return np.maximum(self._supplies.fill(held, mean, q, h), self._least)
 
 
@@ -195,6 +195,6 @@ class ActuatedSimulator(Simulator):
             super().step(u, dt, wrenches)
             self._acting = u
             return
-        for force, h in self._actuation.share_out(u, dt, self.substep, self.q):
+        for force, h in self._actuation.mean_forces(u, dt, self.substep, self.q):
             super().step(force, h, wrenches)
             self._acting = force

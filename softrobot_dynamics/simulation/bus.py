@@ -76,7 +76,7 @@ class HeldOverBus:
         """Set the command that the drives hold to u (m,), without the bus."""
         self._held = u
 
-    def share_out(self, arrived: Iterable[Stretch]) -> Iterator[Stretch]:
+    def stretches(self, arrived: Iterable[Stretch]) -> Iterator[Stretch]:
         """Yield the stretches in which one command is held, of those in which one is newest."""
         if self._cycles is None:
             yield from arrived

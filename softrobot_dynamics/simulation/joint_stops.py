@@ -110,7 +110,7 @@ class JointStops:
 
         Rates after it are those after the impact.
         """
-        self._hold(steps, force, q, qd)
+        self._hold_pressed(steps, force, q, qd)
         start, longest, clock = (q.copy(), qd.copy()), duration, self._stepper.clock
         contact = self._stepper.acts.contact
         time = np.zeros(1) if contact is None else contact.moving.time
@@ -127,37 +127,37 @@ class JointStops:
                 steps.evaluate(q, qd)
                 self._inverse(q, qd)  # all others, too, as loops have it
                 qd[fixed] = 0.0
-            deep = self._depth(q) > self._slack
+            deep = self._penetration(q) > self._slack
             if not deep.any() or not left:
                 break
-            pressed = deep & (self._depth(start[0]) >= 0.0)
-            share = self._share(start[0], q, deep)
+            pressed = deep & (self._penetration(start[0]) >= 0.0)
+            fraction = self._step_fraction(start[0], q, deep)
             q[:], qd[:] = start
             if longest > substep and (self._model.restitution[pressed] > 0.0).any():
                 longest = substep  # it may fly for some shorter time
             elif pressed.any():  # away from its stop and back within a step: it stays
-                self._fix(steps, pressed, q, qd)
+                self._apply_impact(steps, pressed, q, qd)
                 start = q.copy(), qd.copy()
             else:
-                longest = float(clock.elapsed[0]) * share
+                longest = float(clock.elapsed[0]) * fraction
         self._stops.stop_inertia[:] = 0.0
         if not failed:
-            self._meet(steps, q, qd)
+            self._snap_to_stops(steps, q, qd)
         return int(failed)
 
-    def _depth(self, q: Vector) -> Vector:
+    def _penetration(self, q: Vector) -> Vector:
         """Return how far beyond a stop each of q (n,) is, >= 0 at one."""
         depth: Vector = np.maximum(self._stops.lower - q, q - self._stops.upper)
         return depth
 
-    def _share(self, start: Vector, end: Vector, deep: Mask) -> float:
-        """Return the share of a step, on straight lines, after which the first is at its stop."""
+    def _step_fraction(self, start: Vector, end: Vector, deep: Mask) -> float:
+        """Return the fraction of a step, on straight lines, after which one is at its stop."""
         stop = np.where(end > start, self._stops.upper, self._stops.lower)[deep]
         return float(((stop - start[deep]) / (end - start)[deep]).min())
 
-    def _meet(self, steps: LoadedSteps, q: Vector, qd: Vector) -> None:
+    def _snap_to_stops(self, steps: LoadedSteps, q: Vector, qd: Vector) -> None:
         """Put coordinates near or beyond a stop on it, and remove their rates into it."""
-        at = self._depth(q) >= -self._slack
+        at = self._penetration(q) >= -self._slack
         self.engaged = bool(at.any())
         if not self.engaged:
             self.forces[:] = 0.0
@@ -180,18 +180,18 @@ class JointStops:
         if self._stepper.loops is not None:
             self._inverse(q, qd)  # rates keep loops closed
 
-    def _hold(self, steps: LoadedSteps, force: Vector, q: Vector, qd: Vector) -> None:
+    def _hold_pressed(self, steps: LoadedSteps, force: Vector, q: Vector, qd: Vector) -> None:
         """Hold coordinates that rest at a stop and are pressed against it."""
         self._stops.stop_inertia[:] = self.forces[:] = 0.0
-        self._meet(steps, q, qd)
-        at = (self._depth(q) >= 0.0) & (qd == 0.0)
+        self._snap_to_stops(steps, q, qd)
+        at = (self._penetration(q) >= 0.0) & (qd == 0.0)
         if not at.any():
             return
         sign = np.where(q >= self._stops.upper, -1.0, 1.0)
         steps.evaluate_driven(q, qd)
         pressed = self._pressed_by_drives(at, sign)
         if pressed.any():
-            self._weigh_down(pressed)
+            self._lock(pressed)
             steps.evaluate_driven(q, qd)  # what such coordinates do not do moves no other
         rest = at & ~pressed
         if rest.any():
@@ -199,7 +199,7 @@ class JointStops:
             free = inverse @ (terms.J.T @ force - terms.h) + drift
             A = _between(inverse, rest, sign[rest])
             self.forces[rest] = sign[rest] * complementary(A, sign[rest] * free[rest])
-        self._weigh_down(self.forces != 0.0)
+        self._lock(self.forces != 0.0)
 
     def _pressed_by_drives(self, at: Mask, sign: Vector) -> Mask:
         """
@@ -217,7 +217,7 @@ class JointStops:
         self.forces[j[into]] = -(drives.inertia * drives.a[j])[into]
         return found
 
-    def _fix(self, steps: LoadedSteps, pressed: Mask, q: Vector, qd: Vector) -> None:
+    def _apply_impact(self, steps: LoadedSteps, pressed: Mask, q: Vector, qd: Vector) -> None:
         """Stop the coordinates ``pressed`` (n,) at once, by impulses, and hold them as well."""
         both = pressed | (self._stops.stop_inertia > 0.0)
         self._stops.stop_inertia[:] = 0.0
@@ -225,9 +225,9 @@ class JointStops:
         inverse, _ = self._inverse(q, qd)
         qd -= inverse[:, both] @ np.linalg.solve(inverse[np.ix_(both, both)], qd[both])
         qd[both] = 0.0
-        self._weigh_down(both)
+        self._lock(both)
 
-    def _weigh_down(self, which: Mask) -> None:
+    def _lock(self, which: Mask) -> None:
         """Hold coordinates (n,), and no others, by the mass matrix that was evaluated."""
         held, model, h = self._stops.stop_inertia, self._model, self._stepper.substep
         heavy = self._stepper.terms.M + h * (model.damping + h * model.stiffness)

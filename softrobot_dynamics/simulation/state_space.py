@@ -182,24 +182,24 @@ class _Step:
         q, qd = start[:n], start[n:]
         F = np.hstack([by_q, by_qd + self._D, by_u])
         zero = np.zeros_like(F)
-        x, v = self._moved(zero, qd, F, zero, 0)
+        x, v = self._advance(zero, qd, F, zero, 0)
         acting = by_q @ (q + x) + by_qd @ v
         acting[:, 2 * n :] += by_u
         N = parts * (acting + self._D @ v + self._K @ x - F)
-        more = self._moved(zero, zero, zero, N, 0)
+        more = self._advance(zero, zero, zero, N, 0)
         x, v = x + more[0], v + more[1]
         if parts == 2:
-            x, v = self._moved(x, v, F, N, 1)
+            x, v = self._advance(x, v, F, N, 1)
         return np.vstack([q + x, v])
 
-    def _moved(self, x: Matrix, v: Matrix, F: Matrix, N: Matrix, part: int) -> Any:
+    def _advance(self, x: Matrix, v: Matrix, F: Matrix, N: Matrix, part: int) -> Any:
         """Return (x, v) after one part of the step, under F and what has come of N."""
         shares = [(part + k * L_STABLE_GAMMA) / self._parts for k in (1.0, 2.0)]
-        once = self._settled(x, v, F + shares[0] * N)
-        twice = self._settled(*once, F + shares[1] * N)
+        once = self._backward_euler_step(x, v, F + shares[0] * N)
+        twice = self._backward_euler_step(*once, F + shares[1] * N)
         return tuple(TWO_STEPS_WEIGHT * b + ONE_STEP_WEIGHT * a for a, b in zip(once, twice))
 
-    def _settled(self, x: Matrix, v: Matrix, F: Matrix) -> tuple[Matrix, Matrix]:
+    def _backward_euler_step(self, x: Matrix, v: Matrix, F: Matrix) -> tuple[Matrix, Matrix]:
         """Return (x, v) after g [s] by backward Euler's method under F."""
         v = self._inverse @ (v + self._g * (F - self._K @ x))
         return x + self._g * v, v

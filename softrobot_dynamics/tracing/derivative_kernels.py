@@ -112,7 +112,7 @@ def _sums(forces: Sequence[Node], n: int) -> list[Node]:
 
 _IMPORTS = """\
 from softrobot_dynamics.kernels.layout import own_derivatives_offset
-from softrobot_dynamics.kernels.derivative_sums import begin_derivatives, derivative_block
+from softrobot_dynamics.kernels.derivative_sums import initialise_derivatives, derivative_block
 """
 _DERIVATIVES = """
 
@@ -123,7 +123,7 @@ def derivatives(P, q, qd, qdd, motion, D, S):
     T = P[{matrices} + {scalars}:]
     P = P[{matrices}:{matrices} + {scalars}]
 {call}
-    begin_derivatives({n}, K, D)
+    initialise_derivatives({n}, K, D)
     zero = S[{scratch}:{scratch} + 9]
     S = S[:{scratch}]
     for block in range(blocks):

@@ -30,8 +30,8 @@ def moduli_function(energy: EnergyDensity) -> tuple[str, TracedTables]:
     Return the source of ``moduli(P, weight, F, out)`` and its Tables, for an energy psi(F).
 
     As :func:`stress_function`, but ``out`` are the nine of weight dW/dF and then the 45 rows of
-    weight d2W/dF_a dF_b for a <= b, a by a. Beside it ``stiffen(M, G, out)``, which multiplies
-    these moduli M by nine rows G.
+    weight d2W/dF_a dF_b for a <= b, a by a. Beside it ``apply_moduli(M, G, out)``, which
+    multiplies these moduli M by nine rows G.
     """
     stress = _stress(energy)
     derivatives = [tangent(stress[: b + 1], {('q', b): 1.0}) for b in range(9)]
@@ -42,7 +42,7 @@ def moduli_function(energy: EnergyDensity) -> tuple[str, TracedTables]:
 
 
 def _product(rows: Sequence[tuple[int, int]], moduli: Sequence[Node]) -> str:
-    """Return the source of ``stiffen``, without products of moduli that are zero."""
+    """Return the source of ``apply_moduli``, without products of moduli that are zero."""
     terms: list[list[str]] = [[] for _ in range(9)]
     for i, ((a, b), node) in enumerate(zip(rows, moduli)):
         if not is_constant(node, 0.0):
@@ -90,7 +90,7 @@ def {name}(P, weight, F, out):
 _PRODUCT = """
 
 @kernel
-def stiffen(M, G, out):
+def apply_moduli(M, G, out):
     for k in range({block}):
 {point}
 """

@@ -115,8 +115,8 @@ def test_a_held_pressure_is_linearised(model):
     G, R = exponential(change.by_qdd, 0.5 * (D + D.T), 0.5 * (K + K.T), 1e-3)
     held = HeldCommand(model, 1e-3)
     held.begin(q, qd, u)
-    assert_close(held.lines.now[0], G, 1e-3)
-    assert_close(held.lines.now[1], R @ K, 1e-3)
+    assert_close(held.extrapolation.present[0], G, 1e-3)
+    assert_close(held.extrapolation.present[1], R @ K, 1e-3)
     assert np.abs(R @ pull).max() > 2e-3 * np.abs(R @ K).max()
 
 

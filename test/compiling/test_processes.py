@@ -59,7 +59,7 @@ def aimed(folder):
     """Start the process that answers for targets, and close its input."""
     planning = pytest.importorskip('softrobot_dynamics.loops.planning')
     pytest.importorskip('rclpy')
-    with planning.start_beside('softrobot_dynamics.loops.tip_targets') as process:
+    with planning.start_planning_process('softrobot_dynamics.loops.tip_targets') as process:
         process.stdin.close()
         assert process.wait(120.0) == 0, process.reason()
 

@@ -9,7 +9,7 @@ import llvmlite.binding
 import numpy as np
 import pytest
 from softrobot_dynamics.compiling import c_functions, cache_integrity
-from softrobot_dynamics.compiling.binding import cached, given_to
+from softrobot_dynamics.compiling.binding import bound_arguments, cached
 from softrobot_dynamics.compiling.jit import kernel
 from support.programs import finish, start
 
@@ -98,7 +98,7 @@ def test_what_was_given_is_kept_and_known():
     gc.collect()
     filled = [np.full(10**6, np.nan) for _ in range(4)]  # would take the place of what was freed
     assert program(np.ones(10**6), 1.0, False) == 3e6 and len(filled) == 4
-    assert list(given_to(program)) == ['weights']
+    assert list(bound_arguments(program)) == ['weights']
 
 
 def test_no_reference_is_lost_or_kept():

@@ -164,17 +164,17 @@ def test_a_timetable_goes_on_with_the_tick_of_its_time():
     table.enter(0, 0.0)
     names = []
     for k in range(1000):
-        table.go_on(k * PERIOD)
+        table.advance(k * PERIOD)
         names.append(table.phase.name)
     assert [names.index(name) for name in 'abc'] == [0, 100, 300] and names[-1] == 'c'
     table.enter(0, 7 * PERIOD)
-    table.go_on(306 * PERIOD)
+    table.advance(306 * PERIOD)
     assert table.laws == (1,)
-    table.go_on(307 * PERIOD)
+    table.advance(307 * PERIOD)
     assert table.phase.name == 'c'
     table.enter(0, 0.0)
     table.stop()
-    table.go_on(1.0)
+    table.advance(1.0)
     assert table.phase.name == 'a'
 
 

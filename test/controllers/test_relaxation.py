@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.controllers.tasks.levels import solve_levels
-from softrobot_dynamics.controllers.tasks.levels_workspace import allocate_levels
+from softrobot_dynamics.controllers.tasks.solver.hierarchy import solve_hierarchy
+from softrobot_dynamics.controllers.tasks.solver.workspace import allocate_hierarchy
 
 pytestmark = pytest.mark.quick
 
@@ -42,7 +42,7 @@ def problem(seed):
             size = np.linalg.norm(rows[-1])
             bounds.append([size * low if side != 1 else -np.inf, size * high if side else np.inf])
             orders.append(order)
-    p = allocate_levels(c, 3, c + len(rows))
+    p = allocate_hierarchy(c, 3, c + len(rows))
     p.A[:], p.b[:], p.level[:] = (
         rng.standard_normal((3, c)),
         3.0 * rng.standard_normal(3),
@@ -111,7 +111,7 @@ def test_no_order_is_exceeded_more_than_it_must_be(seed):
     """Limits are kept, and no w is better in an order without being worse in those before."""
     p = problem(seed)
     lower, upper, w = p.lower.copy(), p.upper.copy(), np.zeros(p.A.shape[1])
-    assert cached(solve_levels, p=p)(w) >= 0
+    assert cached(solve_hierarchy, p=p)(w) >= 0
     assert ROOM[0] - 1e-6 < w.min() and w.max() < ROOM[1] + 1e-6
     found = list(shortfalls(p, w, lower, upper))
     assert found and max(found) < 1e-6

@@ -273,7 +273,7 @@ def test_a_share_of_the_load_scales_all_loads():
     q, zero, u = 0.2 * np.ones(9), np.zeros(9), 0.1 * model.upper
     wrenches = {'segment2': [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]}
     bare = statics.Statics(model, statics.read_wrenches(model, wrenches))
-    bare.set_share(share)
+    bare.set_load_factor(share)
     k = sd.elastic_force(model, q=q)
     ID = sd.inverse_dynamics(model, q=q, qd=zero, qdd=zero, wrenches=wrenches)
     wanted = k + share * (ID - k - sd.actuation(model, q=q, qd=zero).matrix @ u)
@@ -291,7 +291,7 @@ def test_the_tangent_is_the_derivative_of_the_residual(name, frame, point):
     wrenches = [sd.Wrench([0.1, 0.2, 0.3, 1.0, 2.0, 3.0], point, frame)] * 2
     loads = statics.read_wrenches(model, {model.body_names[-1]: wrenches})
     own = statics.Statics(model, loads)
-    own.set_share(0.3)
+    own.set_load_factor(0.3)
     expected = gradient(lambda q: own.residual(q, u)[0], q)
     assert np.abs(own.tangent(q, u) - expected).max() < 1e-9 * np.abs(expected).max()
 

@@ -153,7 +153,7 @@ def test_the_tangent_is_the_derivative_of_the_residual():
     u, ways = np.linspace(2.0, 9.0, model.m), np.resize([1.0, -1.0, 0.0, 1.0], model.m)
     statics = Statics(model)
     statics.slide(ways)
-    statics.set_share(0.5)
+    statics.set_load_factor(0.5)
     for q, _, _ in states(model, 2, seed=4, size=0.5):
         K = statics.tangent(q, u)
         steps = 1e-4 * model.scales.units

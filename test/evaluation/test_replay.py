@@ -55,7 +55,7 @@ def recording(tmp_path):
         if took & T.BEGAN:
             law.start(q, qd, t, before if known else None)
         u = np.zeros(model.m) if k in SAFE else law.compute(t, q, qd).u
-        u, known = limiter.bring(u, law.settings.rate, PERIOD)[0].copy(), True
+        u, known = limiter.apply(u, law.settings.rate, PERIOD)[0].copy(), True
         row = t, q, qd, u, int(k not in SAFE), int(took), before
         for name, value in zip(rows, row):
             rows[name].append(value)

@@ -42,7 +42,7 @@ class Simulation:
             Schedule(rate=1000.0, timeout=50, timing=timing, waits=waits, bus=make_bus({})),
             epoch=1_000 * SECOND,
         )  # fmt: skip
-        self.loop.deadlines.put(self.clock.time + PERIOD)
+        self.loop.deadlines.start(self.clock.time + PERIOD)
         self.loop._publish()
 
     @property

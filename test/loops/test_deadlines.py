@@ -14,12 +14,12 @@ PERIOD = 2 * MS
 def test_a_stall_moves_the_grid_or_is_made_up_for(patience, slip):
     """Without patience deadlines move by the stall; with it they come faster until it is over."""
     deadlines = Deadlines(patience)
-    deadlines.put(0)
-    assert deadlines.meet(9 * MS, PERIOD) == slip
+    deadlines.start(0)
+    assert deadlines.advance(9 * MS, PERIOD) == slip
     met = []
     for _ in range(20):
         met.append(deadlines.next)
-        assert deadlines.meet(deadlines.next, PERIOD) == 0
+        assert deadlines.advance(deadlines.next, PERIOD) == 0
     assert min(b - a for a, b in zip(met, met[1:])) >= 0.7 * PERIOD - 1
     assert met[-1] == 20 * PERIOD + slip
 
@@ -27,8 +27,8 @@ def test_a_stall_moves_the_grid_or_is_made_up_for(patience, slip):
 def test_a_longer_stall_than_patience_moves_the_grid():
     """A stall longer than the patience moves the deadlines."""
     deadlines = Deadlines(50 * MS)
-    deadlines.put(0)
-    assert deadlines.meet(51 * MS, PERIOD) == 51 * MS == deadlines.slipped
+    deadlines.start(0)
+    assert deadlines.advance(51 * MS, PERIOD) == 51 * MS == deadlines.slipped
 
 
 def test_lost_time_is_reported_if_it_lasts():

@@ -49,7 +49,7 @@ def test_a_deadline_that_is_past_does_not_wait():
 def test_no_priority_is_asked_for_by_zero():
     """A priority of zero leaves the scheduler as it is."""
     before = os.sched_getscheduler(0)
-    assert in_a_thread(lambda: realtime.ask_for_priority(0)) is None
+    assert in_a_thread(lambda: realtime.request_priority(0)) is None
     assert os.sched_getscheduler(0) == before
 
 
@@ -60,7 +60,7 @@ def test_a_refused_priority_is_explained(monkeypatch):
         raise PermissionError(1, 'Operation not permitted')
 
     monkeypatch.setattr(os, 'sched_setscheduler', refuse)
-    words = realtime.ask_for_priority(60)
+    words = realtime.request_priority(60)
     assert 'not permitted' in words and 'rtprio' in words
 
 
@@ -68,7 +68,7 @@ def test_patience_gives_the_priority_back():
     """Within `without_priority` the thread has ordinary priority, and afterwards its own again."""
 
     def try_it():
-        if realtime.ask_for_priority(10) is not None:
+        if realtime.request_priority(10) is not None:
             return None
         with realtime.without_priority():
             within = os.sched_getscheduler(0)
@@ -90,12 +90,12 @@ def test_patience_and_children_may_use_all_processors(monkeypatch):
     everywhere, processor = realtime.processors(), realtime.two_processors()[1]
 
     def try_it():
-        if realtime.ask_for_priority(10, processor) is not None:
+        if realtime.request_priority(10, processor) is not None:
             return None
         kept = realtime.processors()
         with realtime.without_priority():
             without_priority = realtime.processors()
-        with realtime.anywhere():
+        with realtime.on_all_processors():
             child = realtime.processors()
         return kept, without_priority, child, realtime.processors()
 
@@ -114,10 +114,10 @@ def test_a_process_moves_the_threads_that_keep_to_a_processor(monkeypatch):
 
     def try_it():
         with named_thread('free') as free:
-            if realtime.ask_for_priority(10, first) is not None:
+            if realtime.request_priority(10, first) is not None:
                 return None
             assert realtime.kept_processor() == first
-            with named_thread('kept') as kept, realtime.anywhere():
+            with named_thread('kept') as kept, realtime.on_all_processors():
                 realtime.move_to(second)
                 moved = os.sched_getaffinity(kept), os.sched_getaffinity(free)
         return *moved, realtime.processors(), realtime.kept_processor()
@@ -150,7 +150,7 @@ def test_a_processor_beyond_the_usual_ones_may_be_used():
 def test_without_priority_no_processor_is_kept_to(monkeypatch):
     """Without priority a thread is not bound to a processor, which others may take for ms."""
     before = realtime.processors()
-    assert in_a_thread(lambda: realtime.ask_for_priority(0, 0) or realtime.processors()) == before
+    assert in_a_thread(lambda: realtime.request_priority(0, 0) or realtime.processors()) == before
 
 
 @contextlib.contextmanager
@@ -190,11 +190,11 @@ def test_the_loop_has_priority_over_other_threads(monkeypatch):
     def try_it():
         with contextlib.ExitStack() as stack:
             threads = [stack.enter_context(named_thread(name)) for name in names]
-            if realtime.ask_for_priority(10) is not None:
+            if realtime.request_priority(10) is not None:
                 return None
             realtime.prioritise_dds_threads()
-            loop = in_a_thread(lambda: realtime.take_priority() or priority())
-            safety = in_a_thread(lambda: realtime.take_priority(realtime.SAFETY) or priority())
+            loop = in_a_thread(lambda: realtime.apply_priority() or priority())
+            safety = in_a_thread(lambda: realtime.apply_priority(realtime.SAFETY) or priority())
             return priority(), loop, safety, *map(priority, threads)
 
     answer = in_a_thread(try_it)
@@ -208,7 +208,7 @@ def test_without_priority_precedence_changes_nothing(monkeypatch):
     monkeypatch.setattr(realtime, '_priority', 0)
     before = os.sched_getscheduler(0)
     realtime.prioritise_dds_threads()
-    realtime.take_priority()
+    realtime.apply_priority()
     assert os.sched_getscheduler(0) == before
 
 

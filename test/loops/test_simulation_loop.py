@@ -47,7 +47,7 @@ class Simulation:
             epoch=self.epoch,
             record=record,
         )
-        self.loop.deadlines.put(self.clock.time + PERIOD)
+        self.loop.deadlines.start(self.clock.time + PERIOD)
         self.loop._publish()
 
     def command(self, u, stamp=None):

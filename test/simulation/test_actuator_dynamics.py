@@ -22,7 +22,7 @@ def stretches(changes, *commands):
     """Return (force (m,), time) under commands (u, time), one after the other."""
     model = varied(**changes)
     actuation, q = ActuatorDynamics(model), model.q0
-    return [each for u, time in commands for each in actuation.share_out(u, time, LONGEST, q)]
+    return [each for u, time in commands for each in actuation.mean_forces(u, time, LONGEST, q)]
 
 
 def test_without_fields_it_is_the_simulator_bit_by_bit():
@@ -115,9 +115,9 @@ def test_a_slack_tendon_does_not_push():
     """A negative tension acts as zero on the robot, also during a lag."""
     slack, stiff = (ActuatorDynamics(sd.compile_model(with_slack(x))) for x in (True, False))
     assert not slack.direct and stiff.direct
-    forces = [next(a.share_out(np.array([-2.0]), 1e-3, 1.0, REST))[0][0] for a in (slack, stiff)]
+    forces = [next(a.mean_forces(np.array([-2.0]), 1e-3, 1.0, REST))[0][0] for a in (slack, stiff)]
     assert forces == [0.0, -2.0]
-    assert next(slack.share_out(np.array([2.0]), 1e-3, 1.0, REST))[0][0] == 2.0
+    assert next(slack.mean_forces(np.array([2.0]), 1e-3, 1.0, REST))[0][0] == 2.0
 
 
 @pytest.mark.parametrize('name', ['lag', 'delay', 'dead_band'])

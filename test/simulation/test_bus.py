@@ -18,7 +18,7 @@ def held(given, durations, u=FIRST):
     """Return (command, duration) as held, of commands 0, 1, 2, … that are newest so long."""
     bus = HeldOverBus(make_bus(given), u)
     arrived = [Stretch(np.array([float(k)]), duration) for k, duration in enumerate(durations)]
-    return [(float(u[0]), duration) for u, duration in bus.share_out(arrived)]
+    return [(float(u[0]), duration) for u, duration in bus.stretches(arrived)]
 
 
 def near(*stretches):
@@ -70,11 +70,11 @@ def test_own_commands_of_drives_act_at_once():
     """A drive's own command acts at once until the next cycle, which it does not shift."""
     bus = HeldOverBus(make_bus({'rate': 250.0}), FIRST)
     own, told = np.array([9.0]), [Stretch(np.array([3.0]), 3e-3)]
-    assert [u[0] for u, _ in bus.share_out(told)] == [3.0]
+    assert [u[0] for u, _ in bus.stretches(told)] == [3.0]
     bus.force(own)
-    assert [(u[0], round(d, 9)) for u, d in bus.share_out(told)] == [(9.0, 1e-3), (3.0, 2e-3)]
+    assert [(u[0], round(d, 9)) for u, d in bus.stretches(told)] == [(9.0, 1e-3), (3.0, 2e-3)]
     bus.begin(own)
-    assert [u[0] for u, _ in bus.share_out(told)] == [3.0]
+    assert [u[0] for u, _ in bus.stretches(told)] == [3.0]
 
 
 @pytest.mark.parametrize(

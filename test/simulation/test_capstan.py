@@ -7,7 +7,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.model.routes import capstan_of
-from softrobot_dynamics.recursion.capstan import add_friction, resist
+from softrobot_dynamics.recursion.capstan import add_friction, add_friction_damping
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.robots import compiled, link, rod, states
 
@@ -149,7 +149,7 @@ def test_friction_never_gains_energy():
         mixed += sum(v.min() < -SPEED and v.max() > SPEED for v in own)
         matrix = np.zeros((model.n, model.n))
         given = {'follow': EMPTY_ENTRY, 'capstan': capstan, 'D': model.damping, 'damping': matrix}
-        cached(run, entry=entry(resist, **given))(q, qd)
+        cached(run, entry=entry(add_friction_damping, **given))(q, qd)
         assert (matrix - model.damping) @ qd == pytest.approx(-force, rel=1e-9, abs=1e-9)
     assert mixed > 5
 

@@ -28,7 +28,7 @@ def move(acceleration, K, D, state, h, steps, parts=2):
 
     for _ in range(steps):
         evaluate(q, qd)
-        cached(forces.start)(terms, force, b)
+        cached(forces.save_start)(terms, force, b)
         assert cached(exponential_step.predict)(K, D, q, qd, h, b) == 0
         evaluate(b.q, b.qd)
         assert cached(exponential_step.correct)(terms, K, D, force, q, h, b) == 0

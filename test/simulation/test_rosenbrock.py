@@ -43,14 +43,14 @@ def run(method, h, scale=1.0, duration=DURATION):
     K, D = scale * model.stiffness, scale * model.damping
     for _ in range(round(duration / h)):
         terms = evaluate(q, qd)
-        cached(forces.start)(terms, force, b)
-        assert cached(rosenbrock_stages.begin)(K, D, h, b) == 0
+        cached(forces.save_start)(terms, force, b)
+        assert cached(rosenbrock_stages.begin_step)(K, D, h, b) == 0
         for i in range(len(method.m)):
             if i > 0:
                 cached(rosenbrock_stages.next_stage)(i, q, qd, b)
                 terms = evaluate(b.q, b.qd)
             assert cached(rosenbrock_stages.solve_stage)(i, terms, K, force, qd, h, b) == 0
-        assert cached(rosenbrock_stages.end)(q, qd, b) == 0
+        assert cached(rosenbrock_stages.finish_step)(q, qd, b) == 0
         q[:], qd[:] = b.q, b.qd
     return np.array([q, qd]), b.error.copy()
 

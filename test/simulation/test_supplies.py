@@ -52,7 +52,7 @@ def test_a_chamber_that_does_not_move_fills_and_empties_at_one_rate(lag):
     actuation.begin(np.zeros(1))
 
     def under(u, seconds):
-        parts = [(f[0], dt) for f, dt in actuation.share_out(np.array([u]), seconds, h, q)]
+        parts = [(f[0], dt) for f, dt in actuation.mean_forces(np.array([u]), seconds, h, q)]
         return np.array(parts).T
 
     pressures, parts = under(FULL, 0.5 * time)

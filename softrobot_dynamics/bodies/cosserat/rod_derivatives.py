@@ -36,7 +36,7 @@ from softrobot_dynamics.bodies.cosserat.step_derivatives import (
 )
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels import layout
-from softrobot_dynamics.kernels.derivative_sums import begin_derivatives
+from softrobot_dynamics.kernels.derivative_sums import initialise_derivatives
 from softrobot_dynamics.kernels.lanes import LANES
 from softrobot_dynamics.kernels.linalg import copy
 
@@ -61,7 +61,7 @@ def rod_derivatives(P, q, qd, qdd, motion, D, S):
     columns, room = room[: 18 * n * B], room[18 * n * B :]
     carry, kept = room[: _TIP + 18 * n], room[_TIP + 18 * n :][: blocks * last]
     D[: layout.force_derivatives_offset(n)] = 0.0
-    begin_derivatives(n, matrices, D)
+    initialise_derivatives(n, matrices, D)
     carry[:] = 0.0
     carry[0] = carry[4] = carry[8] = 1.0
     copy(motion[:3], carry[12:15])

@@ -59,7 +59,7 @@ def layers_derivatives(
 
 _IMPORTS = """\
 from softrobot_dynamics.kernels.layout import own_derivatives_offset
-from softrobot_dynamics.kernels.derivative_sums import begin_derivatives, derivative_block
+from softrobot_dynamics.kernels.derivative_sums import initialise_derivatives, derivative_block
 from softrobot_dynamics.kernels.weak_form_derivatives import (
     add_stress_derivatives, add_viscous_stress, CHANGES, MODULI, stress_rows, STRESS)
 from softrobot_dynamics.bodies.learned.perceptron_derivatives import (
@@ -73,7 +73,7 @@ _DERIVATIVES = """
 def derivatives(P, q, qd, qdd, motion, D, S):
     n, blocks, count = int(P[0]), int(P[1]), int(P[2])
     N, P = P[3:3 + count], P[3 + count:]
-    begin_derivatives(n, P[:2 * n * n], D)
+    initialise_derivatives(n, P[:2 * n * n], D)
     density, viscosity = P[2 * n * n], P[2 * n * n + 1]
     numbers, T = P[2 * n * n + 2:2 * n * n + 2 + {scalars}], P[2 * n * n + 2 + {scalars}:]
     rows = bundle_rows(n, {directions})
@@ -110,7 +110,8 @@ _ADD_STRESS = """\
         moduli(numbers, volume, Y[:9 * {block}], Y[STRESS * {block}:])
         for k in range(n):
             change = Y[(CHANGES + 9 * k) * {block}:(CHANGES + 9 * k + 9) * {block}]
-            stiffen(Y[MODULI * {block}:], G[9 * (1 + k) * {block}:9 * (2 + k) * {block}], change)
+            rate = G[9 * (1 + k) * {block}:9 * (2 + k) * {block}]
+            apply_moduli(Y[MODULI * {block}:], rate, change)
         first, bent = G[9 * {block}:9 * (1 + n) * {block}], G[9 * (1 + n) * {block}:]
         add_stress_derivatives(n, viscosity, volume, first, moved, Y, D)
         if viscosity > 0.0:

@@ -58,6 +58,9 @@ from softrobot_dynamics.tracing import graph, programs
 from softrobot_dynamics.tracing.differentiate import tangent
 from softrobot_dynamics.tracing.programs import TracedKernel
 
+# [rad] short of what the kernel refuses, so that rounding does not decide which of them does
+_WINDING_LIMIT = 0.99 * backbone.MAX_WINDING
+
 
 @register('lvp')
 @dataclass(frozen=True)
@@ -265,9 +268,10 @@ class LocallyVolumePreserving(Body):
             if z < 3:
                 kappa[z, : len(p)] += a * np.array(p)
         winding = self.length * np.linalg.norm(kappa, axis=0).sum()
-        if winding < 0.99 * backbone.MAX_WINDING:
+        if winding < _WINDING_LIMIT:
             return None
-        return f'turn: bends and twist of all powers of s add up to {winding:.3g} rad, at most 12'
+        words = f'turn: bends and twist of all powers of s add up to {winding:.4g} rad'
+        return f'{words}, it must stay < {_WINDING_LIMIT:.4g}'
 
     def _strains(self, sigma: Value, q: Values) -> Values:
         """Strains (7,) at s / L = sigma."""

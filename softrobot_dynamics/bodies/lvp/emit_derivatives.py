@@ -173,7 +173,8 @@ def derivatives(P, q, qd, qdd, motion, D, S):
         moduli(P, volume, E[:9 * {block}], E[STRESS * {block}:])
         for k in range(n):
             change = E[(CHANGES + 9 * k) * {block}:(CHANGES + 9 * k + 9) * {block}]
-            stiffen(E[MODULI * {block}:], moved[9 * k * {block}:9 * (k + 1) * {block}], change)
+            rate = moved[9 * k * {block}:9 * (k + 1) * {block}]
+            apply_moduli(E[MODULI * {block}:], rate, change)
         add_stress_derivatives(n, viscosity, volume, moved, moving, E, D)
         if viscosity > 0.0:
             add_viscous_stress(E)

@@ -91,7 +91,7 @@ def backward_pass(b, F, costs, weights, aims, limits, U, last, h, count, policy,
     residual = b.predicted_decrease[0] = 0.0
     for k in range(count - 1, -1, -1):
         before = U[k - 1] if k > 0 else last
-        _expand(b, F[k], costs, weights, aims, U[k], before, h, k)
+        _expand_cost(b, F[k], costs, weights, aims, U[k], before, h, k)
         for i in range(len(last)):
             b.by_uu[i, i] *= 1.0 + extra
             reach = limits.rate[i] * h
@@ -102,17 +102,17 @@ def backward_pass(b, F, costs, weights, aims, limits, U, last, h, count, policy,
         feedforward[:] = 0.0
         if solve_box_qp(b.by_uu, b.r, b.low, b.high, feedforward, b.qp) < 0:
             return -1.0
-        _classify(b, limits, U[k], before, feedforward, h)
+        _classify_commands(b, limits, U[k], before, feedforward, h)
         if _fill_gain(b, policy.gain[k]) != 0:
             return -1.0
         for i in range(len(feedforward)):
             residual = max(residual, abs(b.Qu[i] * feedforward[i]))
-        _go_back(b, policy.gain[k], feedforward)
+        _update_cost_to_go(b, policy.gain[k], feedforward)
     return residual
 
 
 @kernel
-def _expand(b, F, costs, weights, aims, u, before, h, k):
+def _expand_cost(b, F, costs, weights, aims, u, before, h, k):
     """Fill the derivatives of the cost of step k and of all after it by z and u."""
     n, m, z = len(b.P) // 2, len(u), len(b.V)
     x = 2 * n
@@ -134,25 +134,25 @@ def _expand(b, F, costs, weights, aims, u, before, h, k):
         b.Z[i, :] = 0.0
         add_products(b.W, x + i, F, 0, b.Z[i])
     for i in range(m):
-        own, effort, change = x + i, h * weights.effort[i], weights.change[i] / h
-        off, moved = u[i] - aims.u[i], u[i] - before[i]
-        b.Qu[i] = b.Qz[own] + b.V[own] + effort * off + change * moved
+        command_index, effort, change = x + i, h * weights.effort[i], weights.change[i] / h
+        error, moved = u[i] - aims.u[i], u[i] - before[i]
+        b.Qu[i] = b.Qz[command_index] + b.V[command_index] + effort * error + change * moved
         for j in range(x):
-            b.by_uz[i, j] = b.by_zz[j, own] + b.Z[i, j]
+            b.by_uz[i, j] = b.by_zz[j, command_index] + b.Z[i, j]
         for j in range(m):
-            low, high = min(own, x + j), max(own, x + j)
-            both = b.Z[i, x + j] + b.Z[j, own]
-            b.by_uu[i, j] = b.by_zz[low, high] + both + b.W[own, x + j]
+            low, high = min(command_index, x + j), max(command_index, x + j)
+            both = b.Z[i, x + j] + b.Z[j, command_index]
+            b.by_uu[i, j] = b.by_zz[low, high] + both + b.W[command_index, x + j]
             b.by_uz[i, x + j] = 0.0
         b.by_uu[i, i] += effort + change
-        b.by_uz[i, own] = -change
+        b.by_uz[i, command_index] = -change
     for i in range(m):
-        own, change = x + i, weights.change[i] / h
-        b.by_zz[own, :] = 0.0
+        command_index, change = x + i, weights.change[i] / h
+        b.by_zz[command_index, :] = 0.0
         for j in range(x):
-            b.by_zz[j, own] = 0.0
-        b.by_zz[own, own] = change
-        b.Qz[own] = -change * (u[i] - before[i])
+            b.by_zz[j, command_index] = 0.0
+        b.by_zz[command_index, command_index] = change
+        b.Qz[command_index] = -change * (u[i] - before[i])
 
 
 @kernel
@@ -171,7 +171,7 @@ def add_products(A, j, M, first, target):
 
 
 @kernel
-def _classify(b, limits, u, before, feedforward, h):
+def _classify_commands(b, limits, u, before, feedforward, h):
     """Tell commands that are free, at a limit of their own, or at one of their rate."""
     for i in range(len(u)):
         reach, size = limits.rate[i] * h, 1e-300 + abs(b.low[i]) + abs(b.high[i])
@@ -235,7 +235,7 @@ def scale(factor, row):
 
 
 @kernel
-def _go_back(b, gain, feedforward):
+def _update_cost_to_go(b, gain, feedforward):
     """Fill the cost to go before the step, of what the policy makes of it."""
     m, z = len(feedforward), len(b.V)
     for i in range(m):

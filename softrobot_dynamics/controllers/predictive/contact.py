@@ -66,7 +66,7 @@ def step_parts(model: CompiledModel, own: DerivativeWorkspace, touching: bool) -
     forces, evaluate = allocate_forces(len(plan.pairs), n), own.parts.evaluate
     acts = {'evaluate': evaluate, 'contact': contact, 'h': own.terms.h, 'acted': forces.acted}
     parts = own.parts._replace(
-        evaluate=entry(touch_and_note, **acts),
+        evaluate=entry(evaluate_and_note_contact, **acts),
         differentiate=entry(differentiate_touching, before=before, contact=contact, **given),
     )
     filled = {'above': forces.above, 'excess': forces.excess, 'rows': forces.rows}
@@ -82,7 +82,7 @@ def allocate_forces(count: int, n: int) -> HorizonForces:
 
 
 @kernel
-def touch_and_note(evaluate, contact, h, acted, q, qd):
+def evaluate_and_note_contact(evaluate, contact, h, acted, q, qd):
     """Evaluate at (q, qd) with forces of contact; acted[0] becomes 1 where there are any."""
     evaluate_with_contact(evaluate, contact, h, q, qd)
     for c in range(contact.candidates[0]):
@@ -145,10 +145,10 @@ def measure_forces(contact, above, excess, rows, change, max_force):
         fill_gap_gradient(contact, i, row)
         slope = max(0.0, 1.0 - contact.damping[i] * contact.speed[i])
         slope *= -contact.numbers[i, STIFFNESS]
-        off = slope * (contact.gap[i] + dot(row, change)) - max_force[0]
-        if off > 0.0:
+        force_excess = slope * (contact.gap[i] + dot(row, change)) - max_force[0]
+        if force_excess > 0.0:
             for j in range(len(row)):
                 row[j] *= slope
-            excess[count] = off
+            excess[count] = force_excess
             count += 1
     above[0] = count

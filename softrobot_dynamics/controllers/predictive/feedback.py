@@ -87,9 +87,9 @@ def follow_plan(times, states, commands, gains, count, steps, knot, t, q, qd, lo
     h01, h11 = s * s * (3.0 - 2.0 * s), s * s * (s - 1.0)
     for c in range(n):
         place = h00 * a[c] + h10 * T * a[n + c] + h01 * b[c] + h11 * T * b[n + c]
-        off, fast = q[c] - place, qd[c] - ((1.0 - s) * a[n + c] + s * b[n + c])
+        position_error, rate_error = q[c] - place, qd[c] - ((1.0 - s) * a[n + c] + s * b[n + c])
         for i in range(len(u)):
-            u[i] += gains[k, i, c] * off + gains[k, i, n + c] * fast
+            u[i] += gains[k, i, c] * position_error + gains[k, i, n + c] * rate_error
     for i in range(len(u)):
         value = min(max(u[i], low[i]), high[i])
         cut += value != u[i]

@@ -93,13 +93,13 @@ class RestAnalysis:
         problem: HorizonProblem,
         controlled: Integers,
         timing: Timing,
-        off: float,
+        uncertainty: float,
     ) -> float:
         """
         Return the rate [1/s] at which errors about rest at q (n,) under u (m,) grow.
 
-        nan where it cannot be said. ``controlled`` (c,) are the commands of the law; ``off`` as in
-        :meth:`Controller.growth`.
+        nan where it cannot be said. ``controlled`` (c,) are the commands of the law;
+        ``uncertainty`` as in :meth:`Controller.growth`.
         """
         with self._lock:
             robot, Q, weights = self.measure(q, u, problem)
@@ -110,7 +110,7 @@ class RestAnalysis:
         own = robot._replace(G=robot.G[:, controlled])
         per_command = weights[0][controlled], weights[1][controlled]
         fastest = -math.inf
-        for stiffer, damped in itertools.product({-off, off}, repeat=2):
+        for stiffer, damped in itertools.product({-uncertainty, uncertainty}, repeat=2):
             plant = own._replace(K=own.K + stiffer * bodies[0], D=own.D + damped * bodies[1])
             try:
                 cycle = cycle_matrix(own, plant, Q, per_command, problem, timing)

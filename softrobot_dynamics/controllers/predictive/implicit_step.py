@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING
 from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.dynamics.response import stiffen
+from softrobot_dynamics.dynamics.response import fill_actuator_stiffness
 from softrobot_dynamics.kernels.linalg import copy, invert
 from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
-from softrobot_dynamics.recursion.passes import carry
+from softrobot_dynamics.recursion.passes import propagate_acceleration
 
 if TYPE_CHECKING:
     from softrobot_dynamics.controllers.predictive.step_workspace import StepArrays, StepWorkspace
@@ -71,7 +71,7 @@ def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
     w.time[0] += g
     for i in range(n):
         w.base_q[i], w.base_v[i] = x[i], x[n + i]
-    if _settle(w, A[0], g, inverse[0], linearise, fresh, tolerance) != 0:
+    if _solve_stage(w, A[0], g, inverse[0], linearise, fresh, tolerance) != 0:
         if _restart(w, A[0], g, inverse[0], linearise, tolerance) != 0:
             return 1
     if linearise:
@@ -83,7 +83,7 @@ def make_step(w, steps, k, x, u, h, end, linearise, fresh, tolerance):
     w.time[0] += rest
     for i in range(n):
         w.base_q[i], w.base_v[i] = x[i] + rest * w.v[i], x[n + i] + rest * A[0, i]
-    if _settle(w, A[1], g, inverse[1], linearise, fresh, tolerance) != 0:
+    if _solve_stage(w, A[1], g, inverse[1], linearise, fresh, tolerance) != 0:
         if _restart(w, A[1], g, inverse[1], linearise, tolerance) != 0:
             return 1
     if linearise:
@@ -113,15 +113,15 @@ def add_scaled_row(V, rest, A, base_q, base_v, n, i):
 
 @kernel
 def _restart(w, A, g, inverse, linearise, tolerance):
-    """Do as :func:`_settle` without the guess, where an abrupt force made it useless."""
+    """Do as :func:`_solve_stage` without the guess, where an abrupt force made it useless."""
     if w.abrupt == 0:
         return 1
     A[:] = 0.0
-    return _settle(w, A, g, inverse, linearise, True, tolerance)
+    return _solve_stage(w, A, g, inverse, linearise, True, tolerance)
 
 
 @kernel
-def _settle(w, A, g, inverse, linearise, fresh, tolerance):
+def _solve_stage(w, A, g, inverse, linearise, fresh, tolerance):
     """Solve a stage for A (n,); its state is then in w.q and w.v. Returns 0, or 1."""
     n, before = len(A), math.inf
     for iteration in range(MAX_ABRUPT_ITERATIONS if w.abrupt else MAX_NEWTON_ITERATIONS):
@@ -149,12 +149,12 @@ def _settle(w, A, g, inverse, linearise, fresh, tolerance):
         if last:
             return 0
         if w.abrupt and iteration >= FULL_STEP_ITERATIONS:
-            _shorten(w, A, g, inverse, size)
+            _damp_correction(w, A, g, inverse, size)
     return 1
 
 
 @kernel
-def _shorten(w, A, g, inverse, size):
+def _damp_correction(w, A, g, inverse, size):
     """Halve the correction that A (n,) has got until the next is smaller, if it helps."""
     whole, share = w.position_correction, 1.0  # written over until the step has ended
     copy(w.correction, whole)
@@ -191,9 +191,9 @@ def _differentiate(w, A, g, inverse):
     """Fill K, D, S and the inverse of S after an evaluation at A (n,); returns 0, or 1."""
     n = len(A)
     w.work[0] += DERIVATIVE_WORK
-    carry(w.robot, w.q, w.v, A)
+    propagate_acceleration(w.robot, w.q, w.v, A)
     run_three(w.parts.differentiate, w.q, w.v, A)
-    stiffen(w.parts.fibres, w.parts.lines, w.q, w.output_forces)
+    fill_actuator_stiffness(w.parts.fibres, w.parts.lines, w.q, w.output_forces)
     for i in range(n):
         own = w.by_state[i]
         for j in range(n):

@@ -4,8 +4,8 @@ Iterate control-limited differential dynamic programming over a horizon, in one 
 
 An iteration rolls the commands out from the present state and differentiates the steps on the way,
 goes backward (:mod:`~.predictive.backward_pass`), and rolls out what this finds: the whole of it,
-then shares until the cost falls. The next share is the best one by a parabola through the costs of
-none and of the last, with the slope of the quadratic cost (Nocedal, Wright, Numerical
+then shares until the cost falls. The next fraction is the best one by a parabola through the costs
+of none and of the last, with the slope of the quadratic cost (Nocedal, Wright, Numerical
 Optimization, 2006, Sec. 3.5). It is small where soft limits are met, of which the quadratic cost
 knows nothing before; the regularisation grows then, as where nothing is found. Where the whole
 gains less than ``SUFFICIENT_DECREASE`` of what the quadratic cost predicts, half of it is rolled
@@ -14,11 +14,11 @@ shorter ones.
 
 A solution that comes late is worth less than one that goes less far, and where surfaces touch or
 part a roll-out takes several times as long as elsewhere. So the work of robots on which forces are
-abrupt is bounded, in evaluations of the dynamics, since clocks would not repeat: a share that
+abrupt is bounded, in evaluations of the dynamics, since clocks would not repeat: a fraction that
 takes ``MAX_TRIAL_WORK`` counts as one that fails, after ``MAX_ITERATION_WORK`` no other is tried,
 and near the solution only one. Where less than ``MIN_ACCEPTED_FRACTION`` is found, the next
-iteration, mostly that of the next solution, begins with ``MIN_ACCEPTED_FRACTION``. Without a share
-the commands remain, with new gains.
+iteration, mostly that of the next solution, begins with ``MIN_ACCEPTED_FRACTION``. Without a
+fraction the commands remain, with new gains.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def iterate(
 
     ``body``: index of that whose tip is led. It ends when the residual is below ``tolerance``
     times the cost, or after so many ``iterations``. Returns ROLLED_OUT, FAILED where the present
-    commands cannot be rolled out, NO_DESCENT where no share brings the cost down. The entries
+    commands cannot be rolled out, NO_DESCENT where no fraction brings the cost down. The entries
     ``differentiate`` and ``attempt`` of (arguments, trial_cost (1,)) are those of
     :mod:`~.predictive.roll_out`.
     """
@@ -104,16 +104,16 @@ def iterate(
             p.derivative_age[0] = 0.0
             return FAILED
         p.report[DONE] += 1.0
-        residual = _go_backward(p, h, count, extra)
+        residual = _regularised_backward_pass(p, h, count, extra)
         p.report[COST], p.report[RESIDUAL] = cost, residual
         if residual < 0.0:
             return FAILED
         if residual <= tolerance * cost:
             return ROLLED_OUT
-        share = _search(p, attempt, arguments, trial_cost, cost)
-        extra = _regularisation(p.report[REGULARISATION], share)
+        fraction = _line_search(p, attempt, arguments, trial_cost, cost)
+        extra = _regularisation(p.report[REGULARISATION], fraction)
         p.report[REGULARISATION] = extra
-        if share == 0.0:
+        if fraction == 0.0:
             status = NO_DESCENT
             _copy_motion(now, trial, count)
             continue
@@ -123,60 +123,60 @@ def iterate(
 
 
 @kernel
-def _search(p, attempt, arguments, trial_cost, cost):
+def _line_search(p, attempt, arguments, trial_cost, cost):
     """
-    Fill p.trial and ``trial_cost`` (1,) with a share that is below a cost; return the share.
+    Fill p.trial and ``trial_cost`` (1,) with a fraction that is below a cost; return the fraction.
 
     0: there is none, or there was no time for it.
     """
-    count, share = int(arguments[COUNT]), p.report[FIRST]
+    count, fraction = int(arguments[COUNT]), p.report[FIRST]
     predicted = p.backward.predicted_decrease[0]
     least = ABRUPT_PREDICTED_DECREASE if p.step.abrupt else SMOOTH_PREDICTED_DECREASE
     far, arguments[BOUND] = predicted > least * cost, cost * (1.0 + 1e-12)
     per_step = float(count) if p.step.abrupt else np.inf
     for _ in range(MAX_LINE_SEARCH_STEPS if far else 1):
         arguments[WORK] = p.step.work[0] + MAX_TRIAL_WORK * per_step
-        _attempt(p, attempt, arguments, trial_cost, share)
+        _attempt(p, attempt, arguments, trial_cost, fraction)
         one = trial_cost[0]
-        if not (one < cost or (one <= arguments[BOUND] and share == 1.0)):
-            share *= _next_share(share, one - cost, 2.0 * predicted)
+        if not (one < cost or (one <= arguments[BOUND] and fraction == 1.0)):
+            fraction *= _next_fraction(fraction, one - cost, 2.0 * predicted)
             p.report[FIRST] = MIN_ACCEPTED_FRACTION
             if p.step.work[0] > MAX_ITERATION_WORK * per_step:
                 return 0.0
             continue
-        p.report[FIRST] = 1.0 if share >= MIN_ACCEPTED_FRACTION else MIN_ACCEPTED_FRACTION
-        if share == 1.0 and far and cost - one < SUFFICIENT_DECREASE * predicted:
+        p.report[FIRST] = 1.0 if fraction >= MIN_ACCEPTED_FRACTION else MIN_ACCEPTED_FRACTION
+        if fraction == 1.0 and far and cost - one < SUFFICIENT_DECREASE * predicted:
             _copy_motion(p.trial, p.spare, count)
             _attempt(p, attempt, arguments, trial_cost, 0.5)
             if not trial_cost[0] < one:
                 trial_cost[0] = one
                 _copy_motion(p.spare, p.trial, count)
-        return share
+        return fraction
     return 0.0
 
 
 @kernel
-def _regularisation(extra, share):
-    """Return the regularisation after a search that found a ``share`` of the move, 0: none."""
-    if share < MIN_ACCEPTED_FRACTION:
-        return min(MAX_REGULARISATION, max(1e-6 if share == 0.0 else 1e-3, 10.0 * extra))
+def _regularisation(extra, fraction):
+    """Return the regularisation after a search that found a ``fraction`` of the move, 0: none."""
+    if fraction < MIN_ACCEPTED_FRACTION:
+        return min(MAX_REGULARISATION, max(1e-6 if fraction == 0.0 else 1e-3, 10.0 * extra))
     return 0.1 * extra if extra > 1e-9 else 0.0
 
 
 @kernel
-def _next_share(share, rise, slope):
-    """Return what part of a share to try next, by the ``rise`` of the cost with it, or inf."""
-    best = 0.5 * slope * share / (rise + slope * share)
+def _next_fraction(fraction, rise, slope):
+    """Return the factor for the next fraction, by the ``rise`` of the cost with it, or inf."""
+    best = 0.5 * slope * fraction / (rise + slope * fraction)
     return min(
-        max(best, MIN_ACCEPTED_FRACTION if share == 1.0 else MIN_BACKTRACKING), MAX_BACKTRACKING
+        max(best, MIN_ACCEPTED_FRACTION if fraction == 1.0 else MIN_BACKTRACKING), MAX_BACKTRACKING
     )
 
 
 @kernel
-def _attempt(p, attempt, arguments, trial_cost, share):
-    """Roll out a share of what the policy changes."""
+def _attempt(p, attempt, arguments, trial_cost, fraction):
+    """Roll out a fraction of what the policy changes."""
     p.report[ROLL_OUTS] += 1.0
-    arguments[SHARE] = share
+    arguments[SHARE] = fraction
     run(attempt, arguments, trial_cost)
 
 
@@ -191,7 +191,7 @@ def _copy_motion(source, target, count):
 
 
 @kernel
-def _go_backward(p, h, count, extra):
+def _regularised_backward_pass(p, h, count, extra):
     """Return the residual of a backward pass, with more regularisation where it needs it; -1."""
     for _ in range(8):
         found = backward_pass(

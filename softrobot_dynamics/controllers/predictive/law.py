@@ -188,13 +188,13 @@ class Predictive(Controller[PredictiveSettings]):
         return Command(self._u, y, velocity, desired, unmet, max(0, cut), ok)
 
     def growth(
-        self, q: Vector, u: Vector, settings: PredictiveSettings, off: float = 0.0
+        self, q: Vector, u: Vector, settings: PredictiveSettings, uncertainty: float = 0.0
     ) -> float:
         """Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`."""
         delayed = math.ceil(settings.delay / self.period - 1e-9)
         timing = Timing(self.period, settings.ticks(self.period), delayed)
         problem = problem_of(self.model, self.controlled, self._body, settings)
-        return self._at_rest.growth(q, u, problem, self.controlled, timing, off)
+        return self._at_rest.growth(q, u, problem, self.controlled, timing, uncertainty)
 
     @functools.cached_property
     def _at_rest(self) -> RestAnalysis:

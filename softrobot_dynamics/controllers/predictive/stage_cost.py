@@ -153,23 +153,25 @@ def state_cost(w, weights, aims, c, body, k, x, h, differentiate):
     for i in range(len(weights.output)):
         weight = h * weights.output[i]
         if weight > 0.0:
-            off = w.terms.y[i] + dot(w.terms.J[i], w.position_correction) - c.y0[i] - aims.y[k, i]
+            error = (
+                w.terms.y[i] + dot(w.terms.J[i], w.position_correction) - c.y0[i] - aims.y[k, i]
+            )
             threshold = weights.huber_threshold[i]
-            if abs(off) > threshold:  # linear from there on, below the parabola that is left
-                total += 0.5 * weight * threshold * (abs(off) - threshold)
-                weight *= threshold / abs(off)
-            total += 0.5 * weight * off * off
+            if abs(error) > threshold:  # linear from there on, below the parabola that is left
+                total += 0.5 * weight * threshold * (abs(error) - threshold)
+                weight *= threshold / abs(error)
+            total += 0.5 * weight * error * error
             if differentiate:
-                _add_square(w.terms.J[i], weight, off, gradient, by_qq)
+                _add_square(w.terms.J[i], weight, error, gradient, by_qq)
     weight, found = h * weights.distance[0], c.distances
     if weight > 0.0 and found.measure.address != 0:
         found.time[0] = aims.time[0] + (k + 1) * h
         run(found.measure, x[:n], x[n:])
         for r in range(found.gap_count[0]):
-            off = found.gaps[r] - aims.clearance[0]
-            total += 0.5 * weight * off * off
+            error = found.gaps[r] - aims.clearance[0]
+            total += 0.5 * weight * error * error
             if differentiate:
-                _add_square(found.rows[r], weight, off, gradient, by_qq)
+                _add_square(found.rows[r], weight, error, gradient, by_qq)
     if weights.force[0] > 0.0 and c.forces.measure.address != 0:
         run(c.forces.measure, w.position_correction, c.forces.max_force)
         total += _force_cost(c.forces, h * weights.force[0], gradient, by_qq, differentiate)
@@ -188,16 +190,16 @@ def _tip_cost(w, weights, aims, c, body, k, h, differentiate):
         rotation_error(aims.rotation, robot.W[pose : pose + 9], c.rotation_error)
     for i in range(3):
         row = c.J[(3 + i) * n : (4 + i) * n]
-        off = c.point[i] + dot(row, w.position_correction) - aims.tip[k, i]
-        total += 0.5 * weight * off * off
+        error = c.point[i] + dot(row, w.position_correction) - aims.tip[k, i]
+        total += 0.5 * weight * error * error
         if differentiate:
-            _add_square(row, weight, off, c.gradient[k], c.by_qq[k])
+            _add_square(row, weight, error, c.gradient[k], c.by_qq[k])
         if turning > 0.0:
             row = c.J[i * n : (i + 1) * n]
-            off = dot(row, w.position_correction) - c.rotation_error[i]
-            total += 0.5 * turning * off * off
+            error = dot(row, w.position_correction) - c.rotation_error[i]
+            total += 0.5 * turning * error * error
             if differentiate:
-                _add_square(row, turning, off, c.gradient[k], c.by_qq[k])
+                _add_square(row, turning, error, c.gradient[k], c.by_qq[k])
     return total
 
 
@@ -206,10 +208,10 @@ def _force_cost(forces, weight, gradient, by_qq, differentiate):
     """Return the cost of forces of contact above their limit; add its derivatives."""
     total = 0.0
     for r in range(forces.above[0]):
-        off = forces.excess[r]
-        total += 0.5 * weight * off * off
+        error = forces.excess[r]
+        total += 0.5 * weight * error * error
         if differentiate:
-            _add_square(forces.rows[r], weight, off, gradient, by_qq)
+            _add_square(forces.rows[r], weight, error, gradient, by_qq)
     return total
 
 
@@ -221,32 +223,33 @@ def _coordinate_cost(weights, aims, c, k, x, h, differentiate):
     for i in range(n):
         q, v, unit, speed = x[i], x[n + i], c.units[i], weights.speed[i] * h
         posture, strict = weights.posture[i] * h, weights.limit[0] * h / (unit * unit)
-        off, beyond, fast = q - aims.q[i], _beyond(q, aims.lower[i], aims.upper[i]), 0.0
+        error, rate_violation = q - aims.q[i], 0.0
+        violation = _limit_violation(q, aims.lower[i], aims.upper[i])
         if aims.speed[i] < np.inf:
-            fast = _beyond(v, -aims.speed[i], aims.speed[i])
-        total += 0.5 * (posture * off * off + speed * v * v)
-        total += 0.5 * strict * (beyond * beyond + fast * fast)
+            rate_violation = _limit_violation(v, -aims.speed[i], aims.speed[i])
+        total += 0.5 * (posture * error * error + speed * v * v)
+        total += 0.5 * strict * (violation * violation + rate_violation * rate_violation)
         if differentiate:
-            gradient[i] += posture * off + strict * beyond
-            gradient[n + i] += speed * v + strict * fast
-            by_qq[i, i] += posture + (strict if beyond != 0.0 else 0.0)
-            by_vv[i] += speed + (strict if fast != 0.0 else 0.0)
+            gradient[i] += posture * error + strict * violation
+            gradient[n + i] += speed * v + strict * rate_violation
+            by_qq[i, i] += posture + (strict if violation != 0.0 else 0.0)
+            by_vv[i] += speed + (strict if rate_violation != 0.0 else 0.0)
     return total
 
 
 @kernel
-def _add_square(row, weight, off, gradient, by_qq):
-    """Add the derivatives of weight off^2 / 2 by q, ``row`` (n,) being those of off."""
+def _add_square(row, weight, error, gradient, by_qq):
+    """Add the derivatives of weight error^2 / 2 by q, ``row`` (n,) being those of error."""
     for i in range(len(row)):
         share = weight * row[i]
-        gradient[i] += share * off
+        gradient[i] += share * error
         target = by_qq[i]
         for j in range(len(row)):
             target[j] += share * row[j]
 
 
 @kernel
-def _beyond(value, lower, upper):
+def _limit_violation(value, lower, upper):
     """Return how far a value is beyond its limits, with a sign."""
     if value > upper:
         return value - upper
@@ -258,6 +261,6 @@ def command_cost(weights, aims, u, before, h):
     """Return the cost of a command u (m,) that is held for ``h`` [s] after another."""
     total = 0.0
     for i in range(len(u)):
-        off, change = u[i] - aims.u[i], u[i] - before[i]
-        total += h * weights.effort[i] * off * off + weights.change[i] / h * change * change
+        error, change = u[i] - aims.u[i], u[i] - before[i]
+        total += h * weights.effort[i] * error * error + weights.change[i] / h * change * change
     return 0.5 * total

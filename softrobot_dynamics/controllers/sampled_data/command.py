@@ -59,13 +59,13 @@ from softrobot_dynamics.dynamics.derivative_workspace import DerivativeWorkspace
 from softrobot_dynamics.dynamics.response import (
     accelerate,
     AccelerationResponse,
+    fill_actuator_stiffness,
     ResponseEntries,
-    stiffen,
 )
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.derivative_passes import DerivativeArrays, DerivativeEntries
-from softrobot_dynamics.recursion.passes import carry, Robot
+from softrobot_dynamics.recursion.passes import propagate_acceleration, Robot
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -74,12 +74,12 @@ MAX_EXTRAPOLATION = 3.0  # [ticks between two linearisations] along straight lin
 ROW, TICK, LINEARISING, LINEARISED, SPAN = range(5)  # of the clock, see :class:`HeldCommandArrays`
 
 
-class Lines(NamedTuple):
+class ResponseExtrapolation(NamedTuple):
     """Straight lines through the last two responses, G and R K in each (2, n, n)."""
 
     last: Array
-    before: Array
-    now: Array  # what they have become in the present tick
+    previous: Array
+    present: Array  # what they have become in the present tick
 
 
 class HeldCommandArrays(NamedTuple):
@@ -96,7 +96,7 @@ class HeldCommandArrays(NamedTuple):
     command: Vector  # (m,)
     response: HeldForceResponse
     new: Array  # (2, n, n) G and R K to be
-    lines: Lines
+    extrapolation: ResponseExtrapolation
     schedule: Integers  # (., 3) what to do, and the rows or columns first to last of it
     clock: Integers  # (5,) next row; ticks: the present, of this linearisation, the last; apart
     period: float
@@ -108,15 +108,15 @@ class HeldCommand:
     """
     The response of a robot to a command held for ``period`` [s], in its own arrays.
 
-    Attributes: ``lines`` (:class:`Lines`); ``response`` (:class:`HeldForceResponse`), with M, D
-    and K of the last linearisation after `begin`; ``drives``, the cables that are held there;
-    ``entry``, the Entry of :meth:`advance` for kernels; ``clock``, that of
-    :class:`HeldCommandArrays`. One object for each thread.
+    Attributes: ``extrapolation`` (:class:`ResponseExtrapolation`); ``response``
+    (:class:`HeldForceResponse`), with M, D and K of the last linearisation after `begin`;
+    ``drives``, the cables that are held there; ``entry``, the Entry of :meth:`advance` for
+    kernels; ``clock``, that of :class:`HeldCommandArrays`. One object for each thread.
     """
 
     def __init__(self, model: CompiledModel, period: float) -> None:
-        n, own = model.n, DerivativeWorkspace(model, commanded=True, rough=True)
-        self.lines = Lines(**{name: np.zeros((2, n, n)) for name in Lines._fields})
+        n, own = model.n, DerivativeWorkspace(model, commanded=True, one_sided=True)
+        self.extrapolation = ResponseExtrapolation(*np.zeros((3, 2, n, n)))
         self.response = allocate_response(n)._replace(M=own.terms.M)
         self._period, self.drives = period, own.drives
         shares = max(1, round(period / WORK_SHARE_TIME))
@@ -137,7 +137,7 @@ class HeldCommand:
             command=self._command,
             response=self.response,
             new=np.zeros((2, n, n)),
-            lines=self.lines,
+            extrapolation=self.extrapolation,
             schedule=self._schedule,
             clock=self.clock,
             period=float(period),
@@ -156,10 +156,10 @@ class HeldCommand:
         for ago in (self._cycle, 0):
             self._linearise(q, qd, u, ago)
 
-    def stand(self, q: Vector, u: Vector) -> None:
+    def linearise_at_rest(self, q: Vector, u: Vector) -> None:
         """Linearise at rest at q (n,) under the command u (m,), all at once."""
         self._linearise(q, np.zeros(len(q)), u, 0)
-        self.lines.before[:] = self.lines.last
+        self.extrapolation.previous[:] = self.extrapolation.last
 
     def _linearise(self, q: Vector, qd: Vector, u: Vector, ago: int) -> None:
         """Linearise where the robot was so many ticks ago."""
@@ -169,7 +169,7 @@ class HeldCommand:
         while self.clock[ROW] < len(self._schedule):
             self._advance(q, qd, u)
         self.clock[TICK:] = 0, 0, 0, self._cycle
-        self.lines.now[:] = self.lines.last
+        self.extrapolation.present[:] = self.extrapolation.last
 
     def advance(self, q: Vector, qd: Vector, u: Vector) -> None:
         """Go one tick on, at (q, qd) (n,) under the command u (m,) in force."""
@@ -183,17 +183,19 @@ def advance(held, q, qd, u):
     clock[TICK] += 1
     for _ in range(held.shares):
         if clock[ROW] < len(held.schedule):
-            _work_a_share(held)
+            _run_share(held)
         elif clock[TICK] >= clock[LINEARISING] + held.cycle:
             clock[ROW], clock[LINEARISING] = 0, clock[TICK]
             copy(q[:n], held.q)
             copy(qd[:n], held.qd)
             copy(u[: len(held.command)], held.command)
-    _follow(held.lines, min(MAX_EXTRAPOLATION, (clock[TICK] - clock[LINEARISED]) / clock[SPAN]))
+    _extrapolate(
+        held.extrapolation, min(MAX_EXTRAPOLATION, (clock[TICK] - clock[LINEARISED]) / clock[SPAN])
+    )
 
 
 @kernel
-def _work_a_share(held):
+def _run_share(held):
     """Work on the schedule up to the next pause, or to its end."""
     clock = held.clock
     while clock[ROW] < len(held.schedule):
@@ -201,11 +203,11 @@ def _work_a_share(held):
         clock[ROW] += 1
         if row[0] == PAUSE:
             return
-        _do(held, row[0], row[1], row[2])
+        _run_row(held, row[0], row[1], row[2])
 
 
 @kernel
-def _do(held, what, first, last):
+def _run_row(held, what, first, last):
     """Carry out one row of the schedule."""
     x, new = held.response, held.new
     if what == EVALUATE:
@@ -228,7 +230,7 @@ def _do(held, what, first, last):
     elif what == SYMMETRISE:
         symmetrise(x, new[0], new[1])
     elif finish(x, new[0], new[1]):
-        _adopt(held.lines, new, held.clock)
+        _adopt(held.extrapolation, new, held.clock)
 
 
 @kernel
@@ -237,8 +239,8 @@ def _evaluate(held):
     q, qd, motion = held.q, held.qd, held.motion
     if accelerate(held.parts, held.terms, motion, q, qd, held.command) != 0:
         motion.qdd[:] = 0.0  # nothing has inertia: without an answer, too
-    carry(held.robot, q, qd, motion.qdd)
-    run_three(held.stages.begin, q, qd, motion.qdd)
+    propagate_acceleration(held.robot, q, qd, motion.qdd)
+    run_three(held.stages.wrenches, q, qd, motion.qdd)
 
 
 @kernel
@@ -246,7 +248,7 @@ def _accumulate(held):
     """Fill K and D from the derivatives of all parts."""
     x, q, motion, n = held.response, held.q, held.motion, len(held.q)
     run_three(held.stages.accumulate, q, held.qd, motion.qdd)
-    stiffen(held.parts.fibres, held.parts.lines, q, motion.force)
+    fill_actuator_stiffness(held.parts.fibres, held.parts.lines, q, motion.force)
     for i in range(n):
         row = held.tangents.by_state[i]
         for j in range(n):
@@ -271,21 +273,22 @@ def finish(x, G, R):
 
 
 @kernel
-def _adopt(lines, new, clock):
-    """Take over the finished linearisation: new lines, through it and the last one."""
+def _adopt(extrapolation, new, clock):
+    """Take over the finished linearisation: new straight lines, through it and the last one."""
     for k in range(2):
         for i in range(new.shape[1]):
-            copy(lines.last[k, i], lines.before[k, i])
-            copy(new[k, i], lines.last[k, i])
+            copy(extrapolation.last[k, i], extrapolation.previous[k, i])
+            copy(new[k, i], extrapolation.last[k, i])
     clock[SPAN] = clock[LINEARISING] - clock[LINEARISED]
     clock[LINEARISED] = clock[LINEARISING]
 
 
 @kernel
-def _follow(lines, ahead):
-    """Fill the values of the :class:`Lines` ``ahead`` of the last, in spans between the two."""
+def _extrapolate(extrapolation, ahead):
+    """Fill ``present``, ``ahead`` of the last response, in spans between the two."""
     for k in range(2):
-        for i in range(lines.last.shape[1]):
-            a, b, out = lines.last[k, i], lines.before[k, i], lines.now[k, i]
+        for i in range(extrapolation.last.shape[1]):
+            a, b = extrapolation.last[k, i], extrapolation.previous[k, i]
+            out = extrapolation.present[k, i]
             for j in range(len(out)):
                 out[j] = a[j] + ahead * (a[j] - b[j])

@@ -40,21 +40,21 @@ class Ensemble:
         self._conversion = Conversion(model)
         self._ends = np.cumsum(sizes)[:-1]
         self._sampled = SampledLoop(model, period, self._controlled, sum(sizes))
-        self._laws = [law.law_at_rest(self._sampled.lines) for law in laws]
+        self._laws = [law.law_at_rest(self._sampled.extrapolation) for law in laws]
 
     def growth(
         self,
         q: Vector,
         u: Vector,
         settings: Sequence[Any],
-        off: float,
-        late: Lateness = NO_LATENESS,
+        uncertainty: float,
+        lateness: Lateness = NO_LATENESS,
     ) -> float:
         """
         Return the rate [1/s] at which errors would grow, see :meth:`Controller.growth`.
 
-        ``settings`` are those of each law, ``late`` as of :meth:`SampledLoop.growth`. nan if one
-        of the laws cannot say.
+        ``settings`` are those of each law, ``lateness`` as of :meth:`SampledLoop.growth`. nan if
+        one of the laws cannot say.
         """
         laws = self._laws
         if None in laws:
@@ -70,7 +70,7 @@ class Ensemble:
             ]
             return self._answer(answers, q, applied)
 
-        return self._sampled.growth(q, u, together, off, late)
+        return self._sampled.growth(q, u, together, uncertainty, lateness)
 
     def _answer(self, answers: list[Callable[..., Any]], q: Vector, applied: Vector) -> Answer:
         """Return all answers as one; ``applied`` (m,) becomes what all do at rest at q (n,)."""

@@ -12,8 +12,8 @@ from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.model.cable_drives import Conversion
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.routes import capstan_of, has_friction
-from softrobot_dynamics.recursion.capstan import friction_along
-from softrobot_dynamics.recursion.joint_friction import drag_along
+from softrobot_dynamics.recursion.capstan import add_friction_at_rates
+from softrobot_dynamics.recursion.joint_friction import add_joint_friction_at_rates
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
@@ -47,16 +47,16 @@ class FrictionCompensation:
         found, given = evaluate.entry, {'h': evaluate.terms.h, 'rates': self._rates}
         capstan: Any = capstan_of(self._model, evaluate.robot, self._force)
         if capstan is not None:
-            found = entry(friction_along, evaluate=found, capstan=capstan, **given)
+            found = entry(add_friction_at_rates, evaluate=found, capstan=capstan, **given)
         if not self._dry.force.any():
             return found
-        return entry(drag_along, evaluate=found, friction=self._dry, **given)
+        return entry(add_joint_friction_at_rates, evaluate=found, friction=self._dry, **given)
 
     def begin(self, q: Vector, u: Vector) -> None:
         """Begin at q (n,) under the command u (m,)."""
         np.multiply(self._signs, self._conversion.efforts(q, u), out=self._force)
 
-    def go_on(self, q: Vector, u: Vector, J: Matrix, rates: Vector) -> None:
+    def update(self, q: Vector, u: Vector, J: Matrix, rates: Vector) -> None:
         """
         Take the command in force u (m,) at q, and rates (c,) of outputs with the Jacobian (c, n).
 

@@ -86,9 +86,9 @@ class SampledLoop:
     """
     The loop of a law, for any thread, beside the one that runs it.
 
-    ``controlled`` (c,) are the indices of the actuators it commands, ``period`` [s] is that of
-    its ticks. ``lines`` (:class:`Lines`) is the response at the place that is being looked at.
-    ``size`` is that of what the law keeps from one tick to the next.
+    ``controlled`` (c,) are the indices of the actuators it commands, ``period`` [s] is that of its
+    ticks. ``extrapolation`` (:class:`ResponseExtrapolation`) is the response at the place that is
+    being looked at. ``size`` is that of what the law keeps from one tick to the next.
     """
 
     def __init__(
@@ -101,14 +101,19 @@ class SampledLoop:
         self._contact = contact_forces(model)
         self._sizes = _sizes(model, period, controlled, size)
         self.size, self._memory = size, np.zeros(size)
-        self.lines = self._held.lines
+        self.extrapolation = self._held.extrapolation
         self._work = allocate_workspace(model.n, len(controlled), size)
         self._growth = cached(
             loop_growth, 'float64, float64, float64', response=self._held.response, work=self._work
         )
 
     def growth(
-        self, q: Vector, u: Vector, law: Law, off: float = 0.0, late: Lateness = NO_LATENESS
+        self,
+        q: Vector,
+        u: Vector,
+        law: Law,
+        uncertainty: float = 0.0,
+        lateness: Lateness = NO_LATENESS,
     ) -> float:
         """
         Return the rate [1/s] at which the fastest motion about rest at q (n,) grows.
@@ -121,30 +126,30 @@ class SampledLoop:
         q, as where a direction of its commands is left alone because they act the wrong way
         there, it says that errors grow, but not how fast.
 
-        With a share ``off``, the fastest growth on robots whose stiffness and damping are, each
-        on its own, by that share above or below those of the law's model. States that are ``late``
-        are predicted by the law, whose answer takes the rates (n,) that the last command has
-        reached as a fourth argument (:mod:`~.delayed_loop`).
+        With a share ``uncertainty``, the fastest growth on robots whose stiffness and damping are,
+        each on its own, by that share above or below those of the law's model. States with a
+        ``lateness`` are predicted by the law, whose answer takes the rates (n,) that the last
+        command has reached as a fourth argument (:mod:`~.delayed_loop`).
         """
         with self._lock:
             q, answer = self._rest_at(q, u, law)
             if answer is None:
                 return math.nan
-            robots = itertools.product({1.0 - off, 1.0 + off}, repeat=2)
-            if late.delay > 0.0:
-                return max(self._late_growths(q, answer, robots, late)) / self._period
+            robots = itertools.product({1.0 - uncertainty, 1.0 + uncertainty}, repeat=2)
+            if lateness.delay > 0.0:
+                return max(self._late_growths(q, answer, robots, lateness)) / self._period
             self._measure(q, answer)
             return max(self._growth(self._period, *robot) for robot in robots) / self._period
 
     def _late_growths(
-        self, q: Vector, answer: Answer, robots: Iterable[tuple[float, ...]], late: Lateness
+        self, q: Vector, answer: Answer, robots: Iterable[tuple[float, ...]], lateness: Lateness
     ) -> list[float]:
         """Return :func:`late_growth` of robots (stiffness, damping) at q (n,)."""
         work, found = self._work, self._held.response
         by = delayed_loop.measure(answer, q, DIFFERENCE_STEP * self._sizes, len(self._controlled))
         self._take_up_cables(by.w)
         motion = DelayedMotion.of(found.M, found.D, found.K, work.cables, work.J)
-        growth = functools.partial(delayed_loop.late_growth, motion, by, self._period, late)
+        growth = functools.partial(delayed_loop.late_growth, motion, by, self._period, lateness)
         return [growth(*robot) for robot in robots]
 
     def _measure(self, q: Vector, answer: Answer) -> None:
@@ -197,14 +202,14 @@ class SampledLoop:
         if not (np.isfinite(q).all() and np.isfinite(u).all()):
             return q, None
         for _ in range(2):
-            self._held.stand(q, u)
+            self._held.linearise_at_rest(q, u)
             w, _ = law(q, u)(q, rest, self._memory)
             u = self._conversion.efforts(q, u)
             u[self._controlled] = self._signs[self._controlled] * w
             u = self._conversion.commands(q, u)
             if not np.isfinite(u).all():
                 return q, None
-        self._held.stand(q, u)
+        self._held.linearise_at_rest(q, u)
         self._evaluate(q, rest)
         self._work.J[:] = self._evaluate.terms.J[self._controlled]
         if self._contact is not None:  # which acts on the robot, and is unknown to the law

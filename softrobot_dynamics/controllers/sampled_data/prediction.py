@@ -18,7 +18,7 @@ from softrobot_dynamics.kernels.linalg import (
     solve_lower,
     solve_lower_transposed,
 )
-from softrobot_dynamics.recursion.loads import push
+from softrobot_dynamics.recursion.loads import apply_force
 from softrobot_dynamics.simulation.integrators.contract import Inputs
 from softrobot_dynamics.simulation.integrators.exponential import ExponentialIntegrator
 
@@ -48,7 +48,7 @@ class Prediction:
         self._period, self._inputs = period, Inputs(model, commanded=True)
         self._stepper = stepper = ExponentialIntegrator(model, period, self._inputs)
         self.force, self.reached, self._missed = np.zeros((3, model.n))
-        pushed = entry(push, evaluate=stepper.entry, h=stepper.terms.h, force=self.force)
+        pushed = entry(apply_force, evaluate=stepper.entry, h=stepper.terms.h, force=self.force)
         self._step = stepper.bind(pushed)
         scratch = {'missed': self._missed, 'L': np.zeros_like(G)}
         self._learn = cached(learn, 'float64', G=G, force=self.force, **scratch)
@@ -70,11 +70,11 @@ class Prediction:
         self._sent.clear()
         self.force[:], self.reached[:], self._asked = 0.0, math.nan, math.nan
 
-    def skip(self) -> None:
+    def skip_next_state(self) -> None:
         """Learn nothing from the state that is measured next."""
         self._asked = math.nan
 
-    def sent(self, u: Vector) -> None:
+    def note_command(self, u: Vector) -> None:
         """Take note of a command (m,) that was sent."""
         self._sent.append(u.copy())
         self._advance(u, self._period)
@@ -116,10 +116,10 @@ class Prediction:
         self._inputs.take(u)
         if TIME_TOLERANCE * self._period < self._left < duration - TIME_TOLERANCE * self._period:
             duration -= self._left
-            self._go(self._left)
-        self._go(duration)
+            self._integrate(self._left)
+        self._integrate(duration)
 
-    def _go(self, duration: float) -> None:
+    def _integrate(self, duration: float) -> None:
         """Go on by a duration [s]."""
         if self._step(self._inputs.force, self._q, self._qd, duration, False):
             self._q[:] = math.nan

@@ -50,14 +50,14 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
 
     A command w (forces along the outputs) held for the period T brings the robot from its rates v
     to v(T) = v_0 + G J' w (:mod:`~softrobot_dynamics.controllers.sampled_data.command`). Each
-    :class:`task <.ControlTask>` asks for some J_k v(T), each
-    :class:`bound <.Bound>` limits some; actuators have their
-    limits and rate limits. Of all w within the limits those are chosen that do the tasks of level
-    1 best, by their weights; of these those that do level 2 best; what is then still free changes
-    as little as it can (:mod:`~softrobot_dynamics.controllers.tasks.levels`). Where limits are met
-    while a tip is led, commands are near those without limits instead of best in levels
-    (:mod:`~softrobot_dynamics.controllers.tasks.tempering`), and a robot that they make fast is
-    slowed (:mod:`~softrobot_dynamics.controllers.tasks.runaway`).
+    :class:`task <.ControlTask>` asks for some J_k v(T), each :class:`bound <.Bound>` limits some;
+    actuators have their limits and rate limits. Of all w within the limits those are chosen that
+    do the tasks of level 1 best, by their weights; of these those that do level 2 best; what is
+    then still free changes as little as it can
+    (:mod:`~softrobot_dynamics.controllers.tasks.solver.hierarchy`). Where limits are met while a
+    tip is led, commands are near those without limits instead of best in levels
+    (:mod:`~softrobot_dynamics.controllers.tasks.solver.weighted_projection`), and a robot that
+    they make fast is slowed (:mod:`~softrobot_dynamics.controllers.tasks.runaway`).
 
     Bounds that contradict each other, or the limits of actuators, are relaxed in their order by as
     little as it takes: :attr:`relaxed` says which. With an ``observer`` the accelerations that the

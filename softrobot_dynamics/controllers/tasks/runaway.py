@@ -3,14 +3,14 @@
 Slow a robot that gets fast because limits keep its tip from following.
 
 Where limits leave much of what a tip is asked for unmet, as out of its reach, commands near those
-without limits (:mod:`~.tasks.tempering`) push the robot for as long as the error lasts, and what
-would slow it belongs to later levels. It is running away when limits leave more than
+without limits (:mod:`~.solver.weighted_projection`) push the robot for as long as the error lasts,
+and what would slow it belongs to later levels. It is running away when limits leave more than
 ``BLOCKED_FRACTION`` of the tip's request unmet while a coordinate is faster than
 ``FAST_COORDINATE_RATIO`` times the bandwidth of the tip's task, beyond what the tip's course
-explains. Then levels after those of the tip come to count beside its own (:func:`.temper`), and
-its errors count as ``MAX_ERROR_WHILE_SLOWED`` of the robot's length at most, until the robot is
-slow and limits leave less than ``RECOVERED_FRACTION`` of the request unmet. Without later levels
-nothing slows it.
+explains. Then levels after those of the tip come to count beside its own
+(:func:`.project_onto_bounds`), and its errors count as ``MAX_ERROR_WHILE_SLOWED`` of the robot's
+length at most, until the robot is slow and limits leave less than ``RECOVERED_FRACTION`` of the
+request unmet. Without later levels nothing slows it.
 
 A light part may get fast within a single period: a turntable, turned by a motor that is made for
 more, when the other actuators of its arm meet their limits. So what the command of a tick would
@@ -82,16 +82,16 @@ def watch_tip(fixed, work, qd):
     if unmet > BLOCKED_FRACTION:
         if fastest > allowed or weight > 0.0:
             weight = min(1.0, weight + step / ONSET_TIME)
-        beyond = _speed_to_come(fixed, work) - allowed
-        if beyond > 0.0:
-            weight = max(weight, beyond / allowed if beyond < allowed else 1.0)
+        excess_speed = _predicted_speed(fixed, work) - allowed
+        if excess_speed > 0.0:
+            weight = max(weight, excess_speed / allowed if excess_speed < allowed else 1.0)
     elif unmet < RECOVERED_FRACTION and not fastest > allowed:
         weight = max(0.0, weight - step / RELEASE_TIME)
     runaway.weight[0] = weight
 
 
 @kernel
-def _speed_to_come(fixed, work):
+def _predicted_speed(fixed, work):
     """Return the fastest coordinate's rate, in its unit, that the solution brings [1/s]."""
     fastest = 0.0
     for i in range(len(work.v)):

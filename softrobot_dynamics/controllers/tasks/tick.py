@@ -17,8 +17,11 @@ from softrobot_dynamics.controllers.output_commands import (
     read_outputs,
     take_forces,
 )
-from softrobot_dynamics.controllers.tasks.levels import slow_down, solve_levels
 from softrobot_dynamics.controllers.tasks.runaway import watch_tip
+from softrobot_dynamics.controllers.tasks.solver.hierarchy import (
+    include_later_levels,
+    solve_hierarchy,
+)
 from softrobot_dynamics.controllers.tasks.workspace import TaskWorkspace
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
@@ -59,12 +62,12 @@ def tick(fixed, plan, settings, q, qd, t):
     for i in range(n):
         work.v[i] = qd[i] - dot(fixed.response[1, i], qd) - dot(fixed.response[0, i], b.force)
         work.v[i] += period * missed[i]
-    _set_up(fixed, work)
+    _assemble_problem(fixed, work)
     saturated = -1
-    if solve_levels(work.levels, work.scaled_solution) >= 0:
+    if solve_hierarchy(work.levels, work.scaled_solution) >= 0:
         watch_tip(fixed, work, qd)
         if work.runaway.weight[0] > 0.0:
-            slow_down(work.levels, work.runaway.weight[0], work.scaled_solution)
+            include_later_levels(work.levels, work.runaway.weight[0], work.scaled_solution)
         for i in range(c):
             w = work.scale[i] * work.scaled_solution[i]
             b.w[i] = min(max(w, b.bounds[0, i]), b.bounds[1, i])
@@ -102,7 +105,7 @@ def observe_rates(fixed, time, missed, aim, qd, t):
 
 
 @kernel
-def _set_up(fixed, work):
+def _assemble_problem(fixed, work):
     """Fill the problem in levels from all rows: v(T) = v + X' w, w scaled by what it moves."""
     b, levels, c = fixed.b, work.levels, len(fixed.controlled)
     for i in range(c):
@@ -116,7 +119,7 @@ def _set_up(fixed, work):
         levels.work[i, i] = 1.0  # that is what the scale makes of it
     for k in range(len(work.aim)):
         row, J = levels.A[k], work.J[k]
-        levels.beyond[k] = work.weight[k] * work.excess_aim[k]
+        levels.excess_b[k] = work.weight[k] * work.excess_aim[k]
         levels.b[k] = work.weight[k] * (work.aim[k] - dot(J, work.v))
         for i in range(c):
             row[i] = work.weight[k] * work.scale[i] * dot(J, b.X[i])

@@ -37,7 +37,7 @@ def allocate_tip(model: CompiledModel, body: str) -> TipKinematics:
     return TipKinematics(body=names.index(body or names[-1]), J=np.zeros(6 * model.n), **zeros)
 
 
-class LedTip(NamedTuple):
+class TipTracking(NamedTuple):
     """Numbers of a task that leads a tip along its course."""
 
     tip: TipKinematics
@@ -50,10 +50,12 @@ class LedTip(NamedTuple):
     error: Vector  # (3,) scratch
 
 
-def led_by(task: Any, context: TaskContext, scale: float, far_threshold: float) -> LedTip:
-    """Return the :class:`LedTip` of a task with ``level``, ``p``, ``d`` for the law's tip."""
+def tip_tracking(
+    task: Any, context: TaskContext, scale: float, far_threshold: float
+) -> TipTracking:
+    """Return the :class:`TipTracking` of a task with ``level``, ``p``, ``d`` for the law's tip."""
     tip, numbers = allocate_tip(context.model, context.tip), (scale, float(task.p), float(task.d))
-    return LedTip(tip, context.course, int(task.level), *numbers, far_threshold, np.zeros(3))
+    return TipTracking(tip, context.course, int(task.level), *numbers, far_threshold, np.zeros(3))
 
 
 @kernel
@@ -72,7 +74,7 @@ def measure_tip(robot, tip):
 
 
 @kernel
-def share_beyond(error, threshold):
+def excess_fraction(error, threshold):
     """Return the share of an error (3,) by which it is longer than a threshold."""
     length = math.sqrt(dot(error, error))
     return 1.0 - threshold / length if length > threshold else 0.0

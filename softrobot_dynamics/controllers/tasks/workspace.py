@@ -21,8 +21,11 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TaskContext,
     TickState,
 )
-from softrobot_dynamics.controllers.tasks.levels_workspace import allocate_levels, LevelsWorkspace
 from softrobot_dynamics.controllers.tasks.runaway import Runaway
+from softrobot_dynamics.controllers.tasks.solver.workspace import (
+    allocate_hierarchy,
+    HierarchyWorkspace,
+)
 
 
 class TaskWorkspace(NamedTuple):
@@ -36,7 +39,7 @@ class TaskWorkspace(NamedTuple):
     bounded: Matrix  # (L - c, n) J of bounds
     lower: Vector  # (L - c,) of bounds, -inf: none
     upper: Vector  # (L - c,) inf: none
-    levels: LevelsWorkspace  # its first c inequalities are those of the actuators
+    levels: HierarchyWorkspace  # its first c inequalities are those of the actuators
     scale: Vector  # (c,) of w
     scaled_solution: Vector  # (c,) w / scale
     v: Vector  # (n,) the rates at the end of the period without a force
@@ -48,7 +51,7 @@ class TaskWorkspace(NamedTuple):
 
 
 @kernel
-def in_turn(first, second, q, qd, t):
+def run_in_sequence(first, second, q, qd, t):
     """Run two entries, one after the other."""
     run_three(first, q, qd, t)
     run_three(second, q, qd, t)
@@ -63,8 +66,8 @@ def bind_tasks(
 ) -> tuple[TaskWorkspace, list[tuple[str, int, int]]]:
     """Return a :class:`TaskWorkspace`, and (kind, first row, end) of all its bounds."""
     own = context.model, context.controlled
-    rows, of_tasks = _places([each for each in tasks if each.level > 0], own)
-    limits, of_bounds = _places([each for each in bounds if each.order > 0], own)
+    rows, of_tasks = _row_slices([each for each in tasks if each.level > 0], own)
+    limits, of_bounds = _row_slices([each for each in bounds if each.order > 0], own)
     looks = any(bound.looks_ahead and place.stop > place.start for bound, place in of_bounds)
     prediction = allocate_held_motion(context.linear, fixed.period, GRID_SIZE if looks else 0)
     work = _allocate(context.model.n, len(context.controlled), rows, limits, prediction, runaway)
@@ -82,12 +85,12 @@ def bind_tasks(
     entries += [_bind_bound(work, state, context, *each) for each in of_bounds]
     fill = EMPTY_ENTRY
     for each in entries:
-        fill = _after(fill, each)
+        fill = _in_sequence(fill, each)
     spans = [(bound.type_name, place.start, place.stop) for bound, place in of_bounds]
     return work._replace(fill=fill), spans
 
 
-def _places(each: list[Any], own: tuple[Any, Integers]) -> tuple[int, list[tuple[Any, slice]]]:
+def _row_slices(each: list[Any], own: tuple[Any, Integers]) -> tuple[int, list[tuple[Any, slice]]]:
     """Return (number of rows, tasks or bounds with the places of theirs)."""
     found, first = [], 0
     for one in each:
@@ -101,7 +104,7 @@ def _allocate(
     n: int, c: int, rows: int, limits: int, prediction: HeldMotion, runaway: Runaway
 ) -> TaskWorkspace:
     """Return a workspace for so many rows of tasks and of bounds, which nothing fills yet."""
-    levels = allocate_levels(c, rows, c + limits)
+    levels = allocate_hierarchy(c, rows, c + limits)
     levels.C[:c] = np.eye(c)
     return TaskWorkspace(
         fill=EMPTY_ENTRY,
@@ -163,8 +166,8 @@ def _bind_bound(
     return bound.bind(state, rows, context) if place.stop > place.start else EMPTY_ENTRY
 
 
-def _after(first: Entry, second: Entry) -> Entry:
+def _in_sequence(first: Entry, second: Entry) -> Entry:
     """Return the Entry of two, one after the other."""
     if not (first.address and second.address):
         return first if first.address else second
-    return entry(in_turn, first=first, second=second)
+    return entry(run_in_sequence, first=first, second=second)

@@ -171,7 +171,7 @@ class Imu(Sensor):
             raise UnknownNameError('body', self.body, model.body_names)
         body, differentiate = model.body_names.index(self.body), bound_robot.differentiate
         robot, observed = differentiate.robot, allocate(3 * _MEASURED_VECTORS, n, 15)
-        columns = np.array(_before(robot.modules, body), dtype=np.int64)
+        columns = np.array(_supporting_columns(robot.modules, body), dtype=np.int64)
         moving = np.unique(robot.coordinates[columns]).astype(np.int64)
         mounted = _Mounted(
             body, moving, columns, flat(self.mount.matrix()), np.zeros(12), np.zeros((3, n))
@@ -216,8 +216,8 @@ def observe_motion(robot, t, r, m, o, z, moving):
     mount_frame(robot.W, m.body * STATE + TIP_POSE, m.mount, m.frame)
     c, R = last_tip(robot), m.frame
     away = R[9] - robot.W[c], R[10] - robot.W[c + 1], R[11] - robot.W[c + 2]
-    V = _seen_from(R, away, read_six(t.motions, own))
-    A = _seen_from(R, away, read_six(t.motions, own + np.uint32(6)))
+    V = _twist_at(R, away, read_six(t.motions, own))
+    A = _twist_at(R, away, read_six(t.motions, own + np.uint32(6)))
     for i in range(9):
         o.predicted[i] = R[i]
     for i in range(3):
@@ -235,12 +235,12 @@ def observe_motion(robot, t, r, m, o, z, moving):
         k, S = robot.coordinates[c], read_column(X, TWIST, c)
         for i in range(3):
             o.H[i, k] += S[i]
-        S = _seen_from(R, away, S)
-        rate = _seen_from(R, away, read_column(X, RATE, c))
-        second = _seen_from(R, away, read_column(X, SECOND, c))
+        S = _twist_at(R, away, S)
+        rate = _twist_at(R, away, read_column(X, RATE, c))
+        second = _twist_at(R, away, read_column(X, SECOND, c))
         by_q = add_scaled(second, cross_motion(V, rate), -1.0)
         by_qd = add_scaled(add_scaled(rate, rate, 1.0), cross_motion(V, S), -1.0)
-        f, g = _specific(by_q, rate, V), _specific(by_qd, S, V)
+        f, g = _acceleration_change(by_q, rate, V), _acceleration_change(by_qd, S, V)
         for i in range(3):
             o.H[3 + i, k] += rate[i]
             o.H[3 + i, n + k] += S[i]
@@ -259,7 +259,7 @@ def observe_motion(robot, t, r, m, o, z, moving):
 
 
 @inlined
-def _seen_from(R, away, S):
+def _twist_at(R, away, S):
     """Twist of S, given in base axes, at the origin of a frame that is ``away``, in its axes."""
     x, y, z = away
     w0, w1, w2, v0, v1, v2 = S
@@ -269,7 +269,7 @@ def _seen_from(R, away, S):
 
 
 @inlined
-def _specific(A, V, W):
+def _acceleration_change(A, V, W):
     """Change (3,) of A_v + W_w x W_v by those of A and W, A and V."""
     return (
         A[3] + V[1] * W[5] - V[2] * W[4] + W[1] * V[5] - W[2] * V[4],
@@ -278,7 +278,7 @@ def _specific(A, V, W):
     )
 
 
-def _before(modules: Integers, body: int) -> Iterable[int]:
+def _supporting_columns(modules: Integers, body: int) -> Iterable[int]:
     """Yield the columns that move the tip of a body."""
     found: list[int] = []
     while body < len(modules):

@@ -17,7 +17,7 @@ import math
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.recursion.contact_pairs import FRICTION
 from softrobot_dynamics.simulation.integrators.contact_law import (
-    follow,
+    add_response,
     motion,
     normal_force,
     residual,
@@ -94,7 +94,7 @@ def _sweep_once(contact, system):
     changed = moved = largest = 0.0
     for c in range(system.active[0]):
         i = system.active[1 + c]
-        by, way = _settle(contact, system, i)
+        by, way = _solve_pair(contact, system, i)
         changed, moved = max(changed, by), max(moved, way)
         f = system.force[i]
         largest = max(largest, abs(f[0]), abs(f[1]), abs(f[2]))
@@ -114,7 +114,7 @@ def _is_over(change, rate, largest, nothing, settled):
 
 
 @inlined
-def _settle(contact, system, i):
+def _solve_pair(contact, system, i):
     """
     Change the force of a pair to what its law has at the end of the step.
 
@@ -142,5 +142,5 @@ def _settle(contact, system, i):
     d1, d2 = f1 - f[1], f2 - f[2]
     f[0], f[1], f[2] = pushing, f1, f2
     if change != 0.0 or d1 != 0.0 or d2 != 0.0:
-        follow(system, i, change, d1, d2, system.change)
+        add_response(system, i, change, d1, d2, system.change)
     return max(abs(change), abs(d1), abs(d2)), way

@@ -59,7 +59,7 @@ def _moved(x, y, z, q, qd):
 
 
 @inlined
-def follow(system, i, d0, d1, d2, change):
+def add_response(system, i, d0, d1, d2, change):
     """Add to a change (2 n,) what follows from forces of a pair along its axes."""
     n = len(system.J[i]) // 3
     for side in range(2):
@@ -122,7 +122,7 @@ def move_by_forces(contact, system):
         d0 = f[0] - dot(axes[:3], begun)
         d1 = f[1] - dot(axes[3:6], begun)
         d2 = f[2] - dot(axes[6:], begun)
-        follow(system, i, d0, d1, d2, system.change)
+        add_response(system, i, d0, d1, d2, system.change)
 
 
 @kernel

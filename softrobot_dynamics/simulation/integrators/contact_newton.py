@@ -37,8 +37,8 @@ from softrobot_dynamics.kernels.linalg import solve_general
 from softrobot_dynamics.model.contact_blocks import NO_BLOCK
 from softrobot_dynamics.recursion.contact_pairs import FRICTION, STIFFNESS
 from softrobot_dynamics.simulation.integrators.contact_law import (
+    add_response,
     damping,
-    follow,
     is_impact,
     motion,
     motion_by,
@@ -69,8 +69,8 @@ def solve_together(contact, system):
         largest = _linearise(contact, system, turn == 0, turn < held)
         if solve_general(system.matrix, system.unknown) != 0:
             return
-        size = _find_step(system)
-        share = _find_share(contact, system)
+        size = _newton_step(system)
+        share = _line_search(contact, system)
         if not (share > 0.0 and largest > 0.0):
             return
         _take_step(system, share)
@@ -196,7 +196,7 @@ def _subtract(x, y, z, rows, out):
 
 
 @kernel
-def _find_step(system):
+def _newton_step(system):
     """Fill the steps of forces and of the state; return its size [N], see above."""
     n, s, found = len(system.matrix), system.unknown, 0.0
     system.change_step[:] = 0.0
@@ -217,7 +217,7 @@ def _find_step(system):
         S, d = system.slopes[i], system.step[i]
         for a in range(3):
             d[a] += S[4 * a] * gap + S[4 * a + 1] * v0 + S[4 * a + 2] * v1 + S[4 * a + 3] * v2
-        follow(system, i, d[0], d[1], d[2], system.change_step)
+        add_response(system, i, d[0], d[1], d[2], system.change_step)
         found = max(found, abs(d[0]))
     for c in range(system.active[0]):
         i = system.active[1 + c]
@@ -231,7 +231,7 @@ def _find_step(system):
 
 
 @kernel
-def _find_share(contact, system):
+def _line_search(contact, system):
     """Return the share of the step that does not go too far; 0 if it leads nowhere."""
     start, end = _slope(contact, system, 0.0), _slope(contact, system, 1.0)
     if start == 0.0 or abs(end) <= _SLOPE_FRACTIONS[0] * abs(start) or start * end > 0.0:

@@ -170,8 +170,8 @@ def _respond_to_columns(columns, first, last, count, K, D, h, b):
         for j in range(first, last):
             _add(g * A[i, j], F[j, :count], row)
     for part in range(b.parts):
-        _settle(columns, _X, _X_ONE_STEP, first, last, count, K, D, g, part == 0, b)
-        _settle(columns, _X_ONE_STEP, _X, first, last, count, K, D, g, False, b)
+        _backward_euler_step(columns, _X, _X_ONE_STEP, first, last, count, K, D, g, part == 0, b)
+        _backward_euler_step(columns, _X_ONE_STEP, _X, first, last, count, K, D, g, False, b)
         for i in range(first, last):
             for c in range(count):
                 x[i, c] = TWO_STEPS_WEIGHT * x[i, c] + ONE_STEP_WEIGHT * x_once[i, c]
@@ -179,7 +179,7 @@ def _respond_to_columns(columns, first, last, count, K, D, h, b):
 
 
 @kernel
-def _settle(columns, before, after, first, last, count, K, D, g, at_rest, b):
+def _backward_euler_step(columns, before, after, first, last, count, K, D, g, at_rest, b):
     """Make a step of g [s] by backward Euler's method from columns to others, see above."""
     x, v, pulls = columns[before], columns[before + 1], False
     x_then, v_then = columns[after], columns[after + 1]
@@ -192,7 +192,9 @@ def _settle(columns, before, after, first, last, count, K, D, g, at_rest, b):
         for j in range(first, last):
             if k[j] != 0.0 or d[j] != 0.0:
                 pulls = True
-                _add_two(-g * k[j], x[j, :count], -g * (d[j] + g * k[j]), v[j, :count], row)
+                _add_scaled_pair(
+                    -g * k[j], x[j, :count], -g * (d[j] + g * k[j]), v[j, :count], row
+                )
     for i in range(first, last):
         for c in range(count):
             v_then[i, c] = v[i, c] + pushed[i, c]
@@ -210,7 +212,7 @@ def _add(factor, row, out):
 
 
 @inlined
-def _add_two(one, row, other, more, out):
+def _add_scaled_pair(one, row, other, more, out):
     for c in range(len(out)):
         out[c] += one * row[c] + other * more[c]
 

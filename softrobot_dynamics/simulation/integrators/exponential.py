@@ -12,12 +12,12 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.cable_drives import stiffen
-from softrobot_dynamics.recursion.capstan import resist
+from softrobot_dynamics.recursion.cable_drives import add_drive_stiffness
+from softrobot_dynamics.recursion.capstan import add_friction_damping
 from softrobot_dynamics.recursion.closed_motion import begin_chart, move_to
-from softrobot_dynamics.recursion.joint_friction import brake
+from softrobot_dynamics.recursion.joint_friction import add_joint_friction_damping
 from softrobot_dynamics.recursion.linearisation import Linearisation
-from softrobot_dynamics.recursion.servos import stiffen_servos
+from softrobot_dynamics.recursion.servos import add_servo_stiffness
 from softrobot_dynamics.simulation.integrators.closed_loops import ClosedLoops
 from softrobot_dynamics.simulation.integrators.contact_response import system_of, whole_system
 from softrobot_dynamics.simulation.integrators.contact_step import begin_contact, end_contact
@@ -37,7 +37,7 @@ from softrobot_dynamics.simulation.integrators.exponential_step import (
     parts_of_step,
     predict,
 )
-from softrobot_dynamics.simulation.integrators.forces import start
+from softrobot_dynamics.simulation.integrators.forces import save_start
 
 
 class ExponentialWork(NamedTuple):
@@ -71,21 +71,23 @@ class ExponentialIntegrator(Integrator):
         follow, parts = near.follow, parts_of_step(model, substep)
         K, D = near.stiffness, near.damping
         if drives is not None:
-            own = {'K': K, 'stiffness': K.copy()}
-            follow = entry(stiffen, follow=follow, drives=drives, ahead=substep, **own)
-            K, parts = own['stiffness'], 1
+            arrays = {'K': K, 'stiffness': K.copy()}
+            follow = entry(
+                add_drive_stiffness, follow=follow, drives=drives, ahead=substep, **arrays
+            )
+            K, parts = arrays['stiffness'], 1
         if capstan is not None:
-            own = {'D': D, 'damping': D.copy()}
-            follow = entry(resist, follow=follow, capstan=capstan, **own)
-            D = own['damping']
+            arrays = {'D': D, 'damping': D.copy()}
+            follow = entry(add_friction_damping, follow=follow, capstan=capstan, **arrays)
+            D = arrays['damping']
         if dry is not None:
-            own = {'D': D, 'damping': D.copy()}
-            follow = entry(brake, follow=follow, friction=dry, **own)
-            D = own['damping']
+            arrays = {'D': D, 'damping': D.copy()}
+            follow = entry(add_joint_friction_damping, follow=follow, friction=dry, **arrays)
+            D = arrays['damping']
         if servos is not None:
-            own = {'K': K, 'D': D, 'stiffness': K.copy(), 'damping': D.copy()}
-            follow = entry(stiffen_servos, follow=follow, drives=servos, **own)
-            K, D = own['stiffness'], own['damping']
+            arrays = {'K': K, 'D': D, 'stiffness': K.copy(), 'damping': D.copy()}
+            follow = entry(add_servo_stiffness, follow=follow, drives=servos, **arrays)
+            K, D = arrays['stiffness'], arrays['damping']
         terms, n = self.terms, model.n
         if model.closure_plan is not None:
             self.loops = ClosedLoops(model, self.evaluate)
@@ -144,7 +146,7 @@ def exponential_steps(work, force, q, qd, duration, once):
         run(work.evaluate, q, qd)
         if work.begin_contact.address != 0:
             run(work.begin_contact, q, qd)
-        start(terms, force, b)
+        save_start(terms, force, b)
         if work.follow.address != 0:
             run(work.follow, q, qd)
         if predict(K, D, q, qd, h, b) != 0:

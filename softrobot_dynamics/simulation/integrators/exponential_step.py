@@ -90,7 +90,7 @@ def predict(K, D, q, qd, h, b):
     """
     Fill b.q, b.qd with where the robot is to be evaluated, on the way of a step of h [s].
 
-    ``forces.start`` has gone before. Returns 0, or 1 if the step cannot be made.
+    ``forces.save_start`` has gone before. Returns 0, or 1 if the step cannot be made.
     """
     n, g, x, v = len(q), L_STABLE_GAMMA * h / b.parts, b.state[0], b.state[1]
     for k in range(len(b.blocks)):
@@ -180,15 +180,17 @@ def _take_block(A, first, block):
 def _move(K, g, part, of_F, of_N, state, b):
     """Move a linear state (2, n) by one part, the one of that number, under so much of F and N."""
     once, twice = b.once, b.twice
-    _settle(K, g, of_F, of_N * (part + L_STABLE_GAMMA) / b.parts, state, once, b)
-    _settle(K, g, of_F, of_N * (part + 2.0 * L_STABLE_GAMMA) / b.parts, once, twice, b)
+    _backward_euler_step(K, g, of_F, of_N * (part + L_STABLE_GAMMA) / b.parts, state, once, b)
+    _backward_euler_step(
+        K, g, of_F, of_N * (part + 2.0 * L_STABLE_GAMMA) / b.parts, once, twice, b
+    )
     for i in range(len(b.q)):
         state[0, i] = TWO_STEPS_WEIGHT * twice[0, i] + ONE_STEP_WEIGHT * once[0, i]
         state[1, i] = TWO_STEPS_WEIGHT * twice[1, i] + ONE_STEP_WEIGHT * once[1, i]
 
 
 @inlined
-def _settle(K, g, of_F, of_N, state, then, b):
+def _backward_euler_step(K, g, of_F, of_N, state, then, b):
     """Make a step of g [s] by backward Euler's method from a state (2, n) to another."""
     for k in range(len(b.blocks)):
         first, last = b.blocks[k, 0], b.blocks[k, 1]

@@ -6,7 +6,7 @@ from softrobot_dynamics.kernels.linalg import cholesky, solve_lower, solve_lower
 
 
 @kernel
-def start(terms, force, b):
+def save_start(terms, force, b):
     """Keep what every attempt at a step needs of the terms where it starts, b.F (n,) and b.M."""
     generalized_force(terms, force, b.F)
     for i in range(len(b.F)):

@@ -22,11 +22,11 @@ from softrobot_dynamics.recursion.derivative_passes import (
 )
 from softrobot_dynamics.recursion.servos import separate_servos
 from softrobot_dynamics.simulation.integrators.contract import ADVANCE, Clock, Integrator, register
-from softrobot_dynamics.simulation.integrators.forces import start
+from softrobot_dynamics.simulation.integrators.forces import save_start
 from softrobot_dynamics.simulation.integrators.rosenbrock_stages import (
     allocate_stages,
-    begin,
-    end,
+    begin_step,
+    finish_step,
     next_stage,
     ROS34PW2,
     solve_stage,
@@ -64,7 +64,7 @@ class RosenbrockWork(NamedTuple):
     terms: Terms
     differentiate: Entry  # into the tangents
     tangents: DerivativeArrays
-    stiffen: Entry  # into the fibres of the Jacobian
+    actuator_stiffness: Entry  # into the fibres of the Jacobian
     jacobian: Jacobian
     stages: StageWorkspace
     clock: Clock
@@ -96,13 +96,13 @@ class RosenbrockIntegrator(Integrator):
         t = allocate_tangents(robot, model.derivatives())
         jacobian = _jacobian(n)
         own = {'hessians': model.hessians(), 'stiffness': jacobian.fibres, 'x': jacobian.x}
-        stiffen = entry(fibre_stiffness, robot=robot, **own)
+        actuator_stiffness = entry(fibre_stiffness, robot=robot, **own)
         if drives is not None:
             cables: Any = {'stiffness': np.zeros((n, n)), 'x': jacobian.x}
             cables['hessians'] = model.hessians(cables=True)
-            stiffen = entry(
+            actuator_stiffness = entry(
                 add_cable_stiffness,
-                fibres=stiffen,
+                fibres=actuator_stiffness,
                 cables=entry(fibre_stiffness, robot=drives.robot, **cables),
                 drives=drives,
                 of_tension=cables['stiffness'],
@@ -112,9 +112,9 @@ class RosenbrockIntegrator(Integrator):
         self._work = RosenbrockWork(
             evaluate=self.entry,
             terms=self.terms,
-            differentiate=tangent_entries(robot, t, rough=True).whole,
+            differentiate=tangent_entries(robot, t, one_sided=True).whole,
             tangents=t,
-            stiffen=stiffen,
+            actuator_stiffness=actuator_stiffness,
             jacobian=jacobian,
             stages=allocate_stages(ROS34PW2, n),
             clock=self.clock,
@@ -161,15 +161,15 @@ def rosenbrock_steps(work, force, q, qd, duration, once):
         if not ready:
             work.time[0] = initial_time + clock.elapsed[0]
             run(work.evaluate, q, qd)
-            start(work.terms, force, b)
+            save_start(work.terms, force, b)
             ready = True
-            _continue(clock, jacobian)
+            _extrapolate_derivatives(clock, jacobian)
         if clock.age[0] >= MAX_JACOBIAN_AGE:
             _accelerate(b, jacobian.qdd)
             run_three(work.differentiate, q, qd, jacobian.qdd)
-            run(work.stiffen, q, force)
+            run(work.actuator_stiffness, q, force)
             _subtract(work.tangents, jacobian)
-            _keep(clock, jacobian)
+            _store_derivatives(clock, jacobian)
             changed = True
         if changed and work.adapt.address != 0:
             run(work.adapt, q, qd)
@@ -210,9 +210,9 @@ def adapt_to_servos(before, drives, K, D, q, qd):
 
 @kernel
 def _step(work, force, q, qd, h):
-    """Fill b with a step of h [s] from (q, qd), after :func:`start`; 1 where it cannot be made."""
+    """Fill b with a step of h [s] from (q, qd), after :func:`save_start`; 1: it cannot be made."""
     terms, b, jacobian, start_time = work.terms, work.stages, work.jacobian, work.time[0]
-    if begin(jacobian.K, jacobian.D, h, b) != 0:
+    if begin_step(jacobian.K, jacobian.D, h, b) != 0:
         return 1
     for i in range(len(b.method.m)):
         if i > 0:
@@ -222,7 +222,7 @@ def _step(work, force, q, qd, h):
             work.time[0] = start_time
         if solve_stage(i, terms, jacobian.K, force, qd, h, b) != 0:
             return 1
-    return end(q, qd, b)
+    return finish_step(q, qd, b)
 
 
 @kernel
@@ -236,7 +236,7 @@ def _excess(error, q, units, tolerance):
 
 @kernel
 def _accelerate(b, qdd):
-    """Fill qdd (n,) after :func:`start`."""
+    """Fill qdd (n,) after :func:`save_start`."""
     for i in range(len(qdd)):
         qdd[i] = b.F[i]
         for j in range(i + 1):
@@ -257,7 +257,7 @@ def _subtract(t, jacobian):
 
 
 @kernel
-def _keep(clock, jacobian):
+def _store_derivatives(clock, jacobian):
     """Keep new derivatives, and those before, if there are any."""
     for i in range(len(jacobian.K)):
         if clock.time_since_jacobian[0] > 0.0:
@@ -270,7 +270,7 @@ def _keep(clock, jacobian):
 
 
 @kernel
-def _continue(clock, jacobian):
+def _extrapolate_derivatives(clock, jacobian):
     """Set derivatives to where the straight line through the last two has come by now."""
     w = min(1.0, clock.time_since_jacobian[0] / clock.span[0]) if clock.span[0] > 0.0 else 0.0
     for i in range(len(jacobian.K)):

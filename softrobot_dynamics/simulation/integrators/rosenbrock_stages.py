@@ -9,8 +9,8 @@ of Rosenbrock's kind, for y = (q, qd), y' = f(y) and A near df/dy::
     (1 / (g h) - A) u_i = f(y + sum_j a_ij u_j) + sum_j c_ij u_j / h,   y += sum_j m_j u_j
 
 The one here keeps its order whatever K and D are (a W-method), and damps stiff motions at once for
-good ones (it is L-stable). A step is ``begin``, then ``solve_stage`` for each stage, after
-``next_stage`` and an evaluation at its (q, qd) for all but the first, then ``end``.
+good ones (it is L-stable). A step is ``begin_step``, then ``solve_stage`` for each stage, after
+``next_stage`` and an evaluation at its (q, qd) for all but the first, then ``finish_step``.
 """
 
 from collections.abc import Sequence
@@ -118,8 +118,8 @@ def allocate_stages(method: Method, n: int) -> StageWorkspace:
 
 
 @kernel
-def begin(K, D, h, b):
-    """Begin a step of h [s] after :func:`~.forces.start`; returns 0, or 1 if it cannot be made."""
+def begin_step(K, D, h, b):
+    """Begin a step of h [s] after :func:`~.forces.save_start`; 0, or 1 if it cannot be made."""
     n, g = len(b.F), b.method.gamma * h
     for i in range(n):
         for j in range(n):
@@ -180,7 +180,7 @@ def solve_stage(i, terms, K, force, qd, h, b):
 
 
 @kernel
-def end(q, qd, b):
+def finish_step(q, qd, b):
     """Fill b.q, b.qd with the state after the step, and b.error; 1 if they are no numbers."""
     n, method = len(q), b.method
     s = len(method.m)

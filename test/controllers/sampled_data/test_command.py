@@ -48,7 +48,7 @@ def test_the_linearisation_is_that_at_the_present_state(name):
         q, qd = model.q0 + q, 0.3 * qd
         u = 0.1 * np.minimum(np.linspace(10.0, 30.0, model.m), model.upper)
         held.begin(q, qd, u)
-        for found, wanted in zip(held.lines.now, exact(model, q, qd, u)):
+        for found, wanted in zip(held.extrapolation.present, exact(model, q, qd, u)):
             assert_close(found, wanted, 1e-4)
 
 
@@ -68,7 +68,7 @@ def test_velocities_after_a_period(speed, error):
         J, change = sd.actuation(model, q=q, qd=qd).jacobian, gained(model, q, qd, u)
         force = sd.actuation(model, q=q, qd=qd).matrix @ u
         force -= sd.inverse_dynamics(model, q=q, qd=qd, qdd=0.0 * q)
-        lines = held.lines.now, exact(model, q, qd, u, damping_alone=True)
+        lines = held.extrapolation.present, exact(model, q, qd, u, damping_alone=True)
         off = [J @ (G @ force - RK @ qd - change) for G, RK in lines]
         errors.append([np.abs(each).max() / np.abs(J @ change).max() for each in off])
     ours, other = np.max(errors, axis=0)
@@ -96,8 +96,8 @@ def test_straight_lines_follow_the_motion():
     for k in range(1, ticks + 1):
         held.advance(q + k * PERIOD * qd, qd, u)
     wanted = exact(model, q + ticks * PERIOD * qd, qd, u)
-    lines = held.lines
-    errors = [np.abs(each[0] - wanted[0]).max() for each in (lines.last, lines.now)]
+    lines = held.extrapolation
+    errors = [np.abs(each[0] - wanted[0]).max() for each in (lines.last, lines.present)]
     assert 0.5 < ahead(lines) < command.MAX_EXTRAPOLATION and errors[1] < 0.3 * errors[0]
 
 
@@ -117,8 +117,8 @@ def test_a_slow_tick_works_for_as_long_as_fast_ones_do():
 
 def ahead(lines):
     """Return how far straight lines are followed, in spans between the two responses."""
-    span = lines.last - lines.before
-    return ((lines.now - lines.last) * span).sum() / (span**2).sum()
+    span = lines.last - lines.previous
+    return ((lines.present - lines.last) * span).sum() / (span**2).sum()
 
 
 def test_an_invalid_response_is_not_adopted():
@@ -126,11 +126,11 @@ def test_an_invalid_response_is_not_adopted():
     model = compiled('pcc_arm')
     held, u = HeldCommand(model, PERIOD), np.zeros(model.m)
     held.begin(model.q0, np.ones(model.n), u)
-    before = held.lines.last.copy()
+    before = held.extrapolation.last.copy()
     for _ in range(4 * CYCLE_SHARES):
         held.advance(np.full(model.n, np.nan), np.ones(model.n), u)
-    assert np.array_equal(held.lines.last, before)
-    np.testing.assert_allclose(ahead(held.lines), command.MAX_EXTRAPOLATION)
+    assert np.array_equal(held.extrapolation.last, before)
+    np.testing.assert_allclose(ahead(held.extrapolation), command.MAX_EXTRAPOLATION)
 
 
 def test_it_restarts_after_a_non_finite_state():
@@ -142,7 +142,7 @@ def test_it_restarts_after_a_non_finite_state():
         held.advance(q + k * PERIOD * qd, qd, u)
     held.begin(np.full(model.n, np.nan), qd, u)
     held.advance(q, qd, u)
-    assert 0.0 <= ahead(held.lines) < 0.1
+    assert 0.0 <= ahead(held.extrapolation) < 0.1
 
 
 def test_work_can_be_shared_out_more_finely(monkeypatch):
@@ -152,5 +152,5 @@ def test_work_can_be_shared_out_more_finely(monkeypatch):
         monkeypatch.setattr(linearisation_schedule, 'MAX_SHARE_MULTIPLICATIONS', bit)
         held = HeldCommand(model, PERIOD)
         held.begin(model.q0, 0.0 * model.q0, np.zeros(model.m))
-        found.append(held.lines.last.copy())
+        found.append(held.extrapolation.last.copy())
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-15)

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Forces of contact."""
+"""Limit the force of each contact, by the overlap that it takes of stiff surfaces."""
 
 from __future__ import annotations
 

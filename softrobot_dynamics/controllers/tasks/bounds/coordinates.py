@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Ranges of the coordinates."""
+"""Keep coordinates within their ranges, by barrier functions of first order."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Distances from the surroundings, and between parts of the robot."""
+"""Keep a clearance between surfaces, by control barrier functions of their gaps."""
 
 from __future__ import annotations
 

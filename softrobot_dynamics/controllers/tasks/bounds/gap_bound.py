@@ -36,14 +36,15 @@ LINEARISATION_ERROR = 0.03  # of a way, by which the linearised gap may be off
 
 
 @kernel
-def keep_gaps(state, rows, contact, clearance, give, approach, motion_start, step, q, qd, t):
+def keep_gaps(state, rows, contact, clearance, max_force, approach, motion_start, step, q, qd, t):
     """
     Fill the rows of the nearest pairs, as many as half of them.
 
     d(gap)/dt >= -approach (gap - least), as long as nothing else contradicts it; and gap >= least
     at the time ahead, ``step`` [s] apart, when it will be least, if the command stays as it is.
-    That is a ``clearance`` [m] less what a force ``give`` [N] presses surfaces into each other.
-    Obstacles go on at the velocity that their motion, begun at ``motion_start`` [s], has now.
+    That is a ``clearance`` [m] less what a force ``max_force`` [N] presses surfaces into each
+    other. Obstacles go on at the velocity that their motion, begun at ``motion_start`` [s], has
+    now.
     """
     k = rows.J.shape[0] // 2
     contact.moving.time[0] = t[0] - motion_start
@@ -59,19 +60,21 @@ def keep_gaps(state, rows, contact, clearance, give, approach, motion_start, ste
         if best < 0:
             break
         taken[best] = 1.0
-        missing = clearance - give / contact.numbers[best, STIFFNESS] - nearest
+        missing = clearance - max_force / contact.numbers[best, STIFFNESS] - nearest
         opening = dot(contact.normal[best], contact.drift[best])  # by given motions [m/s]
         rows.lower[r] = approach * missing - opening
         row = rows.J[r]
         fill_gap_gradient(contact, best, row)
-        change, given, ways = math.inf, 0.0, state.prediction.displacement
+        change, by_obstacles, ways = math.inf, 0.0, state.prediction.displacement
         for i in range(len(ways)):
-            own, others = dot(row, ways[i]), (i + 1) * step * opening
-            if own + others < change:
-                change, given, rows.when[k + r] = own + others, others, i + 1
+            by_robot, others = dot(row, ways[i]), (i + 1) * step * opening
+            if by_robot + others < change:
+                change, by_obstacles, rows.when[k + r] = by_robot + others, others, i + 1
         if nearest + change < contact.detection_distance:
             copy(row, rows.J[k + r])
-            rows.lower[k + r] = missing - given + LINEARISATION_ERROR * abs(change - given)
+            rows.lower[k + r] = (
+                missing - by_obstacles + LINEARISATION_ERROR * abs(change - by_obstacles)
+            )
 
 
 @dataclass(frozen=True)
@@ -112,10 +115,10 @@ class GapBound(Bound):
         rows.order[: len(rows.order) // 2] = SILENT_ORDER
         plan = plan._replace(detection_distance=float(self.reach))
         contact = contact_of(context.model, state.robot, plan)
-        clearance, give = map(float, self.kept)
+        clearance, max_force = map(float, self.kept)
         numbers = {
             'clearance': clearance,
-            'give': give,
+            'max_force': max_force,
             'approach': barrier_gain(self.approach, state.period),
             'motion_start': float(self.motion_start),
             'step': state.period * 2**state.prediction.doublings,

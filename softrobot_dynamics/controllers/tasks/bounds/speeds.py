@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Speeds of the coordinates."""
+"""Limit the speed of each coordinate; the rows are constant."""
 
 from __future__ import annotations
 

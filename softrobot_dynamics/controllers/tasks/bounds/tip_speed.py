@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The speed of a tip."""
+"""Limit the speed of a tip along its present direction, linearised in every tick."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The robot's momentum decays."""
+"""Damp the momentum M q', by rows of the Cholesky factor of the mass matrix."""
 
 from __future__ import annotations
 

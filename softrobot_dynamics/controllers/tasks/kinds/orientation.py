@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Lead the axes of a tip."""
+"""Orient a tip: PD on the rotation vector from its axes to those of its course."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ from softrobot_dynamics.controllers.tasks.contract import (
 )
 from softrobot_dynamics.controllers.tasks.runaway import MAX_ERROR_WHILE_SLOWED
 from softrobot_dynamics.controllers.tasks.tip_course import sample_course
-from softrobot_dynamics.controllers.tasks.tip_kinematics import led_by, measure_tip, share_beyond
+from softrobot_dynamics.controllers.tasks.tip_kinematics import (
+    excess_fraction,
+    measure_tip,
+    tip_tracking,
+)
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.recursion.passes import STATE, TIP_POSE
@@ -32,31 +36,31 @@ from softrobot_dynamics.schema.parameters import parameter
 
 
 @kernel
-def orient_tip(state, rows, led, scratch, q, qd, t):
+def orient_tip(state, rows, tracking, scratch, q, qd, t):
     """
     Fill the rows of w' = w_d' + d (w_d - w) + p e (3,), where R_d is known.
 
-    And what the part of e beyond ``led.far_threshold`` adds to them. e is the rotation from R to
-    R_d [rad], base frame. ``scratch`` is (3, 9).
+    And what the part of e beyond ``tracking.far_threshold`` adds to them. e is the rotation from R
+    to R_d [rad], base frame. ``scratch`` is (3, 9).
     """
-    n, tip = rows.J.shape[1], led.tip
-    known = sample_course(led.course, t[0])
-    rows.level[:] = led.level if known & 2 else 0
+    n, tip = rows.J.shape[1], tracking.tip
+    known = sample_course(tracking.course, t[0])
+    rows.level[:] = tracking.level if known & 2 else 0
     if not known & 2:
         return
     measure_tip(state.robot, tip)
-    desired, error, rates = led.course.sample, scratch[1], scratch[2]
+    desired, error, rates = tracking.course.sample, scratch[1], scratch[2]
     pose = tip.body * STATE + TIP_POSE
-    turn_matrix(desired[0, 3:], led.course.rotation, scratch[0])
+    turn_matrix(desired[0, 3:], tracking.course.rotation, scratch[0])
     rotation_error(scratch[0], state.robot.W[pose : pose + 9], error)
     turn_rate(desired[0, 3:], desired[1, 3:], rates[:3])
     turn_rate(desired[0, 3:], desired[2, 3:], rates[3:6])
-    excess_share = share_beyond(error[:3], led.far_threshold)
+    excess = excess_fraction(error[:3], tracking.far_threshold)
     for i in range(3):
         J, row = tip.J[i * n : (i + 1) * n], rows.J[i]
         v = dot(J, qd[:n])
-        a = rates[3 + i] + led.d * (rates[i] - v) + led.p * error[i]
-        rows.excess_aim[i] = state.period * led.p * excess_share * error[i]
+        a = rates[3 + i] + tracking.d * (rates[i] - v) + tracking.p * error[i]
+        rows.excess_aim[i] = state.period * tracking.p * excess * error[i]
         rows.aim[i] = v + state.period * (a - tip.bias[i])
         for j in range(n):
             row[j] = J[j]
@@ -83,5 +87,7 @@ class TipOrientation(ControlTask):
 
     def bind(self, state: TickState, rows: Rows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the rows."""
-        led = led_by(self, context, 1.0, MAX_ERROR_WHILE_SLOWED / LEVER_RATIO)
-        return entry(orient_tip, state=state, rows=rows, led=led, scratch=np.zeros((3, 9)))
+        tracking = tip_tracking(self, context, 1.0, MAX_ERROR_WHILE_SLOWED / LEVER_RATIO)
+        return entry(
+            orient_tip, state=state, rows=rows, tracking=tracking, scratch=np.zeros((3, 9))
+        )

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The controlled outputs follow the reference."""
+"""Track the reference by the controlled outputs: PD with its acceleration fed forward."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def follow_outputs(state, rows, mode, scale, p, d, q, qd, t):
 
     Where the tip is led by messages that is y'' = -d y'.
     """
-    wanted, terms, n = state.desired, state.terms, rows.J.shape[1]
+    desired, terms, n = state.desired, state.terms, rows.J.shape[1]
     led = mode[0] == LIVE
     for i in range(len(state.controlled)):
         k, row = state.controlled[i], rows.J[i]
         a = -terms.bias[k] - d[i] * state.velocity[k]
         if not led:
-            a += wanted[2, i] + d[i] * wanted[1, i] + p[i] * (wanted[0, i] - state.y[k])
+            a += desired[2, i] + d[i] * desired[1, i] + p[i] * (desired[0, i] - state.y[k])
         rows.aim[i] = scale[i] * (state.velocity[k] + state.period * a)
         for j in range(n):
             row[j] = scale[i] * terms.J[k, j]

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Lead a tip to places."""
+"""Track a point in the base frame by the tip of a body: PD along its course."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from softrobot_dynamics.controllers.tasks.contract import (
 )
 from softrobot_dynamics.controllers.tasks.runaway import MAX_ERROR_WHILE_SLOWED
 from softrobot_dynamics.controllers.tasks.tip_course import sample_course
-from softrobot_dynamics.controllers.tasks.tip_kinematics import led_by, measure_tip, share_beyond
+from softrobot_dynamics.controllers.tasks.tip_kinematics import (
+    excess_fraction,
+    measure_tip,
+    tip_tracking,
+)
 from softrobot_dynamics.kernels.sums import dot
 from softrobot_dynamics.model.model import CompiledModel
 from softrobot_dynamics.schema.fields import items, number, text
@@ -29,30 +33,36 @@ from softrobot_dynamics.schema.parameters import parameter
 
 
 @kernel
-def place_tip(state, rows, led, q, qd, t):
+def place_tip(state, rows, tracking, q, qd, t):
     """
     Fill the rows of x'' = x_d'' + d (x_d' - x') + p (x_d - x) (3,), where x_d is known.
 
-    And what the part of the error beyond ``led.far_threshold`` adds to them.
+    And what the part of the error beyond ``tracking.far_threshold`` adds to them.
     """
-    n, tip = rows.J.shape[1], led.tip
-    known = sample_course(led.course, t[0])
-    rows.level[:] = led.level if known & 1 else 0
+    n, tip = rows.J.shape[1], tracking.tip
+    known = sample_course(tracking.course, t[0])
+    rows.level[:] = tracking.level if known & 1 else 0
     if not known & 1:
         return
     measure_tip(state.robot, tip)
-    desired = led.course.sample
+    desired = tracking.course.sample
     for i in range(3):
-        led.error[i] = desired[0, i] - tip.point[i]
-    excess_share = share_beyond(led.error, led.far_threshold)
+        tracking.error[i] = desired[0, i] - tip.point[i]
+    excess = excess_fraction(tracking.error, tracking.far_threshold)
     for i in range(3):
         J, row = tip.J[(3 + i) * n : (4 + i) * n], rows.J[i]
         v = dot(J, qd[:n])
-        a = desired[2, i] + led.d * (desired[1, i] - v) + led.p * (desired[0, i] - tip.point[i])
-        rows.excess_aim[i] = led.scale * state.period * led.p * excess_share * led.error[i]
-        rows.aim[i] = led.scale * (v + state.period * (a - tip.bias[3 + i]))
+        a = (
+            desired[2, i]
+            + tracking.d * (desired[1, i] - v)
+            + tracking.p * (desired[0, i] - tip.point[i])
+        )
+        rows.excess_aim[i] = (
+            tracking.scale * state.period * tracking.p * excess * tracking.error[i]
+        )
+        rows.aim[i] = tracking.scale * (v + state.period * (a - tip.bias[3 + i]))
         for j in range(n):
-            row[j] = led.scale * J[j]
+            row[j] = tracking.scale * J[j]
 
 
 @register_task('position')
@@ -87,5 +97,5 @@ class TipPosition(ControlTask):
     def bind(self, state: TickState, rows: Rows, context: TaskContext) -> Entry:
         """Return the Entry of what fills the rows."""
         length = context.model.scales.length
-        led = led_by(self, context, 1.0 / length, MAX_ERROR_WHILE_SLOWED * length)
-        return entry(place_tip, state=state, rows=rows, led=led)
+        tracking = tip_tracking(self, context, 1.0 / length, MAX_ERROR_WHILE_SLOWED * length)
+        return entry(place_tip, state=state, rows=rows, tracking=tracking)

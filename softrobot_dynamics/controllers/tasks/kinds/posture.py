@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Keep the coordinates at a posture."""
+"""Hold the coordinates at a posture: PD in what other tasks leave free."""
 
 from __future__ import annotations
 

@@ -1,23 +1,24 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Least squares in levels (lexicographic) with linear inequalities, for few variables.
+Hierarchical (lexicographic) least squares with linear inequalities, for few variables.
 
 Of all w that keep the inequalities, those with the least |A_1 w - b_1|; of these, those with the
 least |A_2 w - b_2|, and so on; what is left then stays at ``favoured``. Rows of a level differ by
 their weights, which A and b contain.
 
 A level works in a basis Z of what the levels before it left free, which is split into the part
-that the level's rows determine, and the rest (:mod:`~.tasks.reduction`). Inequalities are then a
+that the level's rows determine, and the rest (:mod:`~.solver.reduction`). Inequalities are then a
 least-distance problem, solved in its dual: non-negative least squares by an active set (Lawson
 and Hanson, Solving Least Squares Problems, Ch. 23). Escande, Mansard and Wieber, Hierarchical
 quadratic programming, Int. J. Robotics Research 33 (2014).
 
 No inequality can make the problem infeasible: where some contradict each other they are relaxed
-before the tasks (:mod:`~.tasks.relaxation`), in an order.
+before the tasks (:mod:`~.solver.relaxation`), in an order.
 
 Where rows lead tips (those with a ``task``) and inequalities are met, levels are weighted instead,
-and w is near what it would be without inequalities (:mod:`~.tasks.tempering`). From there
-:func:`slow_down` goes on to where levels after those of tips count, too (:mod:`~.tasks.runaway`).
+and w is near what it would be without inequalities (:mod:`~.solver.weighted_projection`). From
+there :func:`include_later_levels` goes on to where levels after those of tips count, too
+(:mod:`~.tasks.runaway`).
 """
 
 from __future__ import annotations
@@ -25,20 +26,24 @@ from __future__ import annotations
 import math
 
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.tasks.active_set import (
+from softrobot_dynamics.controllers.tasks.solver.active_set import (
     BOUND_TOLERANCE,
-    excess,
-    nearest,
+    solve_least_distance,
+    violation,
     whiten,
 )
-from softrobot_dynamics.controllers.tasks.reduction import (
+from softrobot_dynamics.controllers.tasks.solver.reduction import (
     DAMPED,
     NEAR_SINGULAR_RATIO,
     PIVOT_RATIO,
     reduce_level,
 )
-from softrobot_dynamics.controllers.tasks.relaxation import begin, relax_bounds
-from softrobot_dynamics.controllers.tasks.tempering import last_tip_level, temper, violates
+from softrobot_dynamics.controllers.tasks.solver.relaxation import relax_bounds, start_at_favoured
+from softrobot_dynamics.controllers.tasks.solver.weighted_projection import (
+    last_tip_level,
+    project_onto_bounds,
+    violates,
+)
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.kernels.sums import dot
 
@@ -49,9 +54,9 @@ INEQUALITY_TOLERANCE = 1e-6
 
 
 @kernel
-def solve_levels(p, w):
+def solve_hierarchy(p, w):
     """
-    Fill w (c,) with the solution of a :class:`.LevelsWorkspace`; returns the iterations, or -1.
+    Fill w (c,) with the solution of a :class:`.HierarchyWorkspace`; returns the iterations, or -1.
 
     Iterations are those of inequalities; 0: none was met. -1: no answer, as numbers are not
     finite, or the limit of iterations was reached. Near a singularity of a task w is between the
@@ -60,41 +65,42 @@ def solve_levels(p, w):
     copy(p.lower, p.original_bounds[0])
     copy(p.upper, p.original_bounds[1])
     level = last_tip_level(p)
-    total = _solve_tempered(p, w, level) if level > 0 else _solve_relaxed(p, w)
-    _tell_relaxed(p, w)
+    total = _solve_by_projection(p, w, level) if level > 0 else _solve_relaxed(p, w)
+    _fill_relaxed(p, w)
     return total
 
 
 @kernel
-def slow_down(p, later, w):
+def include_later_levels(p, later, w):
     """
-    Bring w (c,), the solution of :func:`solve_levels`, to where levels after those of tips count.
+    Bring w (c,), the solution, to where levels after those of tips count, too.
 
-    They do by a weight, ``later`` (:mod:`~.tasks.tempering`), and errors of tips without as much
-    of what is ``beyond``. Bounds are exceeded where w exceeds them. w stays if there is no answer.
+    They do by a weight, ``later`` (:mod:`~.solver.weighted_projection`), and errors of tips
+    without as much of b as is ``excess_b``. Bounds are exceeded where w exceeds them. w stays if
+    there is no answer.
     """
     level = last_tip_level(p)
     if level == 0:
         return
     for k in range(len(p.b)):
-        p.b[k] -= later * p.beyond[k]
-    _lift_bounds(p)
+        p.b[k] -= later * p.excess_b[k]
+    _remove_bounds(p)
     found = _solve_free(p, p.slowed) >= 0
     for i in range(len(p.lower)):
         at = dot(p.C[i], w)
         p.lower[i], p.upper[i] = min(p.original_bounds[0, i], at), max(p.original_bounds[1, i], at)
     if (
         found
-        and temper(p, level, later, p.slowed) >= 0
+        and project_onto_bounds(p, level, later, p.slowed) >= 0
         and not _exceeds(p, p.lower, p.upper, p.slowed)
         and all_finite(p.slowed)
     ):
         copy(p.slowed, w)
-    _tell_relaxed(p, w)
+    _fill_relaxed(p, w)
 
 
 @kernel
-def _tell_relaxed(p, w):
+def _fill_relaxed(p, w):
     """Fill by how much w exceeds bounds."""
     for i in range(len(p.lower)):
         at = dot(p.C[i], w)
@@ -102,35 +108,35 @@ def _tell_relaxed(p, w):
 
 
 @kernel
-def _solve_tempered(p, w, level):
+def _solve_by_projection(p, w, level):
     """Fill w with the solution where tips are led up to a level; the iterations, or -1."""
-    _lift_bounds(p)
+    _remove_bounds(p)
     total = _solve_free(p, w)
     copy(w, p.free)
     _restore_bounds(p)
     if total >= 0 and violates(p, w):
-        total = _keep_bounds(p, w, level)
+        total = _project_within_bounds(p, w, level)
     copy(w, p.limited)
     return total if all_finite(w) else -1
 
 
 @kernel
-def _lift_bounds(p):
+def _remove_bounds(p):
     """Leave all inequalities out."""
     for i in range(len(p.lower)):
         p.lower[i], p.upper[i] = -math.inf, math.inf
 
 
 @kernel
-def _keep_bounds(p, w, level):
+def _project_within_bounds(p, w, level):
     """Bring w, the solution without limits, to the nearest within them; the iterations, or -1."""
-    total = temper(p, level, 0.0, w)
+    total = project_onto_bounds(p, level, 0.0, w)
     if total < 0 or _exceeds(p, p.original_bounds[0], p.original_bounds[1], w):
         _restore_bounds(p)
         if not relax_bounds(p, w):
             return -1
         copy(p.free, w)
-        total = temper(p, level, 0.0, w)
+        total = project_onto_bounds(p, level, 0.0, w)
     return total
 
 
@@ -138,12 +144,12 @@ def _keep_bounds(p, w, level):
 def _solve_free(p, w):
     """Fill w with the solution without limits, also near a singularity; 0, or -1."""
     p.pivot_state[PIVOT_RATIO], p.pivot_state[DAMPED] = NEAR_SINGULAR_RATIO, 0.0
-    total = _descend(p, w)
+    total = _solve_in_order(p, w)
     if total >= 0 and p.pivot_state[PIVOT_RATIO] < NEAR_SINGULAR_RATIO:
         part = (p.pivot_state[PIVOT_RATIO] / NEAR_SINGULAR_RATIO) ** 2
         copy(w, p.undamped)
         p.pivot_state[DAMPED] = 1.0
-        total = _descend(p, w)
+        total = _solve_in_order(p, w)
         for i in range(len(w)):
             w[i] += part * (p.undamped[i] - w[i])
     return total
@@ -152,10 +158,10 @@ def _solve_free(p, w):
 @kernel
 def _solve_relaxed(p, w):
     """Fill w with the solution, of relaxed bounds where it takes that; the iterations, or -1."""
-    total = _descend(p, w)
+    total = _solve_in_order(p, w)
     if total < 0 or _exceeds(p, p.original_bounds[0], p.original_bounds[1], w):
         _restore_bounds(p)
-        total = _descend(p, w) if relax_bounds(p, w) else -1
+        total = _solve_in_order(p, w) if relax_bounds(p, w) else -1
     return total
 
 
@@ -179,27 +185,27 @@ def _exceeds(p, lower, upper, w):
 
 
 @kernel
-def _descend(p, w):
+def _solve_in_order(p, w):
     """Bring w from level to level; returns the iterations, or -1."""
     c, last, first, total = len(w), 0, 0, 0
-    begin(p, w)
+    start_at_favoured(p, w)
     for k in range(len(p.b)):
         last = max(last, p.level[k])
     for i in range(len(p.lower)):
         p.multiplier[i] = 0.0
-        p.softness[i] = 0.0
+        p.compliance[i] = 0.0
     for level in range(1, last + 2):
         if first == c:
             break
         if level <= last:
             rank = reduce_level(p, w, level, first)
         elif total > 0 or first == 0:  # otherwise nothing has led away from what is favoured
-            rank = _return(p, w, first)
+            rank = _reduce_to_favoured(p, w, first)
         else:
             break
         if level <= last and rank == 0:
             continue
-        iterations = _move(p, w, first, rank)
+        iterations = _solve_level(p, w, first, rank)
         if iterations < 0:
             return -1
         total += iterations
@@ -208,7 +214,7 @@ def _descend(p, w):
 
 
 @kernel
-def _return(p, w, first):
+def _reduce_to_favoured(p, w, first):
     """Have the problem be to return, in all that is free, to what is favoured; its rank."""
     d = len(w) - first
     for j in range(d):
@@ -221,33 +227,33 @@ def _return(p, w, first):
 
 
 @kernel
-def _move(p, w, first, rank):
+def _solve_level(p, w, first, rank):
     """Bring w to the optimum of a level, and bounds to it; returns the iterations, or -1."""
     d, L, y = len(w) - first, len(p.lower), p.y
     for j in range(d):
         y[j] = p.r[j] if j < rank else 0.0
     _solve_upper(p.B, y, rank)
-    _add(p.Z, first, y, d, w)
+    _add_in_basis(p.Z, first, y, d, w)
     violated = False
     for i in range(L):
         p.inequality_values[i] = dot(p.C[i], w)
         p.sign[i] = p.force[i] = 0.0
-        violated |= excess(p, i, 0.0, BOUND_TOLERANCE) > 0.0
+        violated |= violation(p, i, 0.0, BOUND_TOLERANCE) > 0.0
     if not violated:
         return 0
-    cheap = 1.0
+    free_weight = 1.0
     if rank > 0:
-        cheap = 0.0
+        free_weight = 0.0
         for j in range(rank):
-            cheap = max(cheap, FREE_DIRECTION_WEIGHT * abs(p.B[j, j]))
-    whiten(p, first, rank, d, cheap)
-    iterations = nearest(p, d)
+            free_weight = max(free_weight, FREE_DIRECTION_WEIGHT * abs(p.B[j, j]))
+    whiten(p, first, rank, d, free_weight)
+    iterations = solve_least_distance(p, d)
     if iterations < 0:
         return -1
     _solve_upper(p.B, y, rank)
     for j in range(rank, d):
-        y[j] /= cheap
-    _add(p.Z, first, y, d, w)
+        y[j] /= free_weight
+    _add_in_basis(p.Z, first, y, d, w)
     for i in range(L):
         at = dot(p.C[i], w)
         p.lower[i], p.upper[i] = min(p.lower[i], at), max(p.upper[i], at)
@@ -266,7 +272,7 @@ def _solve_upper(R, y, rank):
 
 
 @kernel
-def _add(Z, first, y, d, w):
+def _add_in_basis(Z, first, y, d, w):
     """Add to w what y (d,) is in the basis."""
     for i in range(len(w)):
         for j in range(d):

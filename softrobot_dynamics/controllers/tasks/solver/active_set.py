@@ -1,9 +1,10 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-The least change that meets the inequalities of a level, by an active set on its dual.
+Least-distance problem of a level: the shortest step that meets its inequalities.
 
-That is non-negative least squares in the multipliers (Lawson and Hanson, Solving Least Squares
-Problems, Ch. 23), each inequality yielding by its softness; see :mod:`~.tasks.levels`.
+An active set on the dual: non-negative least squares in the multipliers (Lawson and Hanson,
+Solving Least Squares Problems, Ch. 23), each inequality yielding by its compliance; see
+:mod:`~.solver.hierarchy`.
 
 Active bounds may depend on each other, so all yield a little more, in proportion to what they
 cost. Near a singularity that is much: the multipliers are refined by what the bounds are missed
@@ -31,7 +32,7 @@ _MAX_ITERATIONS = 200
 
 
 @kernel
-def excess(p, i, step, tolerance):
+def violation(p, i, step, tolerance):
     """By how much inequality i is violated a ``step`` beyond C w, < 0: less than a tolerance."""
     value = p.inequality_values[i]
     at, rounding = value + step, tolerance * (abs(value) + abs(step))
@@ -40,7 +41,7 @@ def excess(p, i, step, tolerance):
 
 
 @kernel
-def whiten(p, first, rank, d, cheap):
+def whiten(p, first, rank, d, free_weight):
     """Fill V and the lengths of its rows, before they are made one."""
     R = p.B
     for i in range(len(p.lower)):
@@ -49,7 +50,7 @@ def whiten(p, first, rank, d, cheap):
             total = 0.0
             for k in range(len(C)):
                 total += C[k] * p.Z[k, first + j]
-            v[j] = total if j < rank else total / cheap
+            v[j] = total if j < rank else total / free_weight
         for j in range(rank):  # R^-T
             for k in range(j):
                 v[j] -= R[k, j] * v[k]
@@ -63,7 +64,7 @@ def whiten(p, first, rank, d, cheap):
 
 
 @kernel
-def nearest(p, d):
+def solve_least_distance(p, d):
     """
     Fill y (d,), the shortest in whitened variables that meets the inequalities; the iterations.
 
@@ -76,22 +77,22 @@ def nearest(p, d):
     p.y[:d] = 0.0
     for iteration in range(_MAX_ITERATIONS):
         if iteration > 0 or count == 0:
-            best = _worst(p, d, last)
+            best = _most_violated(p, d, last)
             if best >= 0:
                 _activate(p, best, count, d)
                 count += 1
             elif refinements > 0:
-                if last < 0 or not _violates(p, last, d, SKIPPED_TOLERANCE) > 0.0:
+                if last < 0 or not _violation_at_solution(p, last, d, SKIPPED_TOLERANCE) > 0.0:
                     return iteration
                 last, refinements = -1, 0
                 continue
-            elif refined or not _yields(p, count):
+            elif refined or not _compliance_matters(p, count):
                 return iteration
             else:
                 last, refinements, refined = -1, MAX_REFINEMENTS, True
         if iteration > MAX_REFINED_ITERATIONS:
             refinements = 0
-        count = _settle(p, count, d, refinements)
+        count = _drop_negative_multipliers(p, count, d, refinements)
         if count < 0:
             return -1
         last = best if best >= 0 and p.sign[best] == 0.0 else -1  # it would come at once again
@@ -104,20 +105,20 @@ def nearest(p, d):
 
 
 @kernel
-def _violates(p, i, d, tolerance):
-    """Return by how much y violates inequality i, see :func:`excess`."""
-    return excess(p, i, p.length[i] * dot(p.V[i, :d], p.y[:d]), tolerance)
+def _violation_at_solution(p, i, d, tolerance):
+    """Return by how much y violates inequality i, see :func:`violation`."""
+    return violation(p, i, p.length[i] * dot(p.V[i, :d], p.y[:d]), tolerance)
 
 
 @kernel
-def _worst(p, d, last):
+def _most_violated(p, d, last):
     """Return the index of the inequality that y violates most, none that is active; -1: none."""
     best, worst = -1, 0.0
     for i in range(len(p.lower)):
         if p.sign[i] == 0.0 and p.length[i] > 0.0 and i != last:
-            beyond = _violates(p, i, d, BOUND_TOLERANCE) / p.length[i]
-            if beyond > worst:
-                best, worst = i, beyond
+            amount = _violation_at_solution(p, i, d, BOUND_TOLERANCE) / p.length[i]
+            if amount > worst:
+                best, worst = i, amount
     return best
 
 
@@ -130,7 +131,7 @@ def _activate(p, i, count, d):
 
 
 @kernel
-def _yields(p, count):
+def _compliance_matters(p, count):
     """Tell whether active bounds yield noticeably by the ``BOUND_COMPLIANCE``."""
     widest, largest = 0.0, 0.0
     for a in range(count):
@@ -139,7 +140,7 @@ def _yields(p, count):
 
 
 @kernel
-def _settle(p, count, d, refinements):
+def _drop_negative_multipliers(p, count, d, refinements):
     """Leave out active ones that would pull, and fill ``force``; how many are left, or -1."""
     while count > 0:
         if not _solve_active(p, count, d, refinements):
@@ -169,7 +170,7 @@ def _settle(p, count, d, refinements):
 
 @kernel
 def _solve_active(p, count, d, refinements):
-    """Fill s with the multipliers that let all active ones meet their bounds, softness aside."""
+    """Fill s with the multipliers that let all active ones meet their bounds, compliance aside."""
     F, s = p.F[:count, :count], p.s[:count]
     for a in range(count):
         i = p.order[a]
@@ -178,7 +179,7 @@ def _solve_active(p, count, d, refinements):
         for e in range(a + 1):
             k = p.order[e]
             F[a, e] = p.sign[i] * p.sign[k] * dot(p.V[i, :d], p.V[k, :d])
-        F[a, a] += p.softness[i] + BOUND_COMPLIANCE
+        F[a, a] += p.compliance[i] + BOUND_COMPLIANCE
     if cholesky(F) != 0:
         return False
     solve_lower(F, s)
@@ -201,7 +202,7 @@ def _refine(p, count, d):
             y[j] += p.sign[i] * s[a] * p.V[i, j]
     for a in range(count):
         i = p.order[a]
-        residual[a] = p.gap[a] - p.sign[i] * dot(p.V[i, :d], y[:d]) - p.softness[i] * s[a]
+        residual[a] = p.gap[a] - p.sign[i] * dot(p.V[i, :d], y[:d]) - p.compliance[i] * s[a]
         widest, missed = max(widest, abs(p.gap[a])), max(missed, abs(residual[a]))
     if missed <= REFINEMENT_TOLERANCE * widest:
         return False

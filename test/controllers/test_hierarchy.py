@@ -5,12 +5,15 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.controllers.tasks.levels import slow_down, solve_levels
-from softrobot_dynamics.controllers.tasks.levels_workspace import allocate_levels
-from softrobot_dynamics.controllers.tasks.tempering import (
+from softrobot_dynamics.controllers.tasks.solver.hierarchy import (
+    include_later_levels,
+    solve_hierarchy,
+)
+from softrobot_dynamics.controllers.tasks.solver.weighted_projection import (
     LATER_LEVEL_FACTOR,
     MIN_LEVERAGE_FRACTION,
 )
+from softrobot_dynamics.controllers.tasks.solver.workspace import allocate_hierarchy
 
 pytestmark = pytest.mark.quick
 
@@ -18,7 +21,7 @@ pytestmark = pytest.mark.quick
 def problem(seed, c=5, K=7, L=9, levels=1, room=1.0):
     """Return a random problem that w = 0 is admissible for."""
     rng = np.random.default_rng(seed)
-    p = allocate_levels(c, K, L)
+    p = allocate_hierarchy(c, K, L)
     p.A[:], p.b[:] = rng.standard_normal((K, c)), 3.0 * rng.standard_normal(K)
     p.level[:] = np.sort(rng.integers(1, levels + 1, K))
     p.C[:], p.C[:c] = rng.standard_normal((L, c)), np.eye(c)
@@ -30,7 +33,7 @@ def problem(seed, c=5, K=7, L=9, levels=1, room=1.0):
 def solved(p):
     """Return (w, lower and upper bounds as they were)."""
     bounds, w = (p.lower.copy(), p.upper.copy()), np.zeros(p.A.shape[1])
-    assert cached(solve_levels, p=p)(w) >= 0
+    assert cached(solve_hierarchy, p=p)(w) >= 0
     return w, bounds
 
 
@@ -89,7 +92,7 @@ def test_what_is_free_stays_at_what_is_favoured():
 @pytest.mark.parametrize('softer', [1, 2])
 def test_the_softer_of_two_contradicting_bounds_is_relaxed(softer):
     """If w >= 1 and w <= -1 are asked for, the softer bound is exceeded by 2 and reported."""
-    p = allocate_levels(1, 1, 3)
+    p = allocate_hierarchy(1, 1, 3)
     p.A[:], p.b[:], p.level[:], p.C[:] = 1.0, 0.0, 1, 1.0
     p.lower[:], p.upper[:] = [-5.0, 1.0, -np.inf], [5.0, np.inf, -1.0]
     p.relaxation_order[:] = 0, 1, 1
@@ -101,7 +104,7 @@ def test_the_softer_of_two_contradicting_bounds_is_relaxed(softer):
 
 def test_limits_are_kept_and_bounds_yield_in_their_order():
     """Limits are not exceeded at all, then an early bound least, then a late one, then a task."""
-    p = allocate_levels(2, 1, 4)
+    p = allocate_hierarchy(2, 1, 4)
     p.A[:], p.b[:], p.level[:] = [[1e-3, 1.0]], -5.0, 1
     p.C[:] = [[1.0, 0.0], [0.0, 1.0], [1e-2, 1e-2], [1.0, 0.0]]
     p.lower[:], p.upper[:] = [-1.0, -1.0, 1.0, -np.inf], [1.0, 1.0, np.inf, 0.0]
@@ -115,14 +118,14 @@ def test_numbers_that_are_not_finite_have_no_answer():
     """A task that is not a number gives -1, not a command."""
     p = problem(0)
     p.b[0] = np.nan
-    assert cached(solve_levels, p=p)(np.zeros(5)) == -1
+    assert cached(solve_hierarchy, p=p)(np.zeros(5)) == -1
 
 
 def test_a_row_fades_near_a_singularity_of_its_task():
     """A row that is nearly none moves w ever less and without a jump; other tasks' rows all."""
     moved = []
     for share in (0.021, 0.01999, 0.01, 1e-3, 1e-5):
-        p = allocate_levels(2, 2, 2)
+        p = allocate_hierarchy(2, 2, 2)
         p.A[:], p.b[:], p.level[:], p.task[:] = [[1.0, 0.0], [0.0, share]], [1.0, 0.1], 1, 1
         p.C[:], p.lower[:], p.upper[:] = np.eye(2), -1e9, 1e9
         w, _ = solved(p)
@@ -151,15 +154,15 @@ def test_rows_of_a_tip_are_weighed_against_work_where_limits_are_met(seed, later
     half = rng.standard_normal((5, 5))
     p.work[:] = np.eye(5) + 0.1 * half @ half.T
     p.lower[:], p.upper[:] = -1e9, 1e9
-    p.beyond[:3] = later * rng.standard_normal(3)
+    p.excess_b[:3] = later * rng.standard_normal(3)
     b = p.b.copy()
-    p.b[:] -= later * p.beyond
+    p.b[:] -= later * p.excess_b
     free, _ = solved(p)
     p.lower[:], p.upper[:] = lower, upper
     p.b[:] = b
     w, _ = solved(p)
     if later > 0.0:
-        cached(slow_down, p=p, later=later)(w)
+        cached(include_later_levels, p=p, later=later)(w)
     tip = p.A[:3]
     share = MIN_LEVERAGE_FRACTION**2 * np.trace(tip @ np.linalg.solve(p.work, tip.T))
     push = (tip.T @ tip + share * p.work) @ (w - free)

@@ -13,10 +13,10 @@ differ in direction by 1e-5 at least. Near singularities a later order may hang 
 """
 
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.tasks.active_set import (
+from softrobot_dynamics.controllers.tasks.solver.active_set import (
     BOUND_TOLERANCE,
-    excess,
-    nearest,
+    solve_least_distance,
+    violation,
     whiten,
 )
 from softrobot_dynamics.kernels.linalg import copy
@@ -29,7 +29,7 @@ PROXIMAL_TOLERANCE = 1e-6  # of w; a shorter step is the last
 
 
 @kernel
-def begin(p, w):
+def start_at_favoured(p, w):
     """Begin at what is favoured, with all of w (c,) free in the basis of its own axes."""
     copy(p.favoured, w)
     for i in range(len(w)):
@@ -40,22 +40,23 @@ def begin(p, w):
 @kernel
 def relax_bounds(p, w):
     """
-    Relax the bounds of a :class:`.LevelsWorkspace` such that w (c,) keeps them, and fill it.
+    Relax the bounds of a :class:`.HierarchyWorkspace` such that w (c,) keeps them, and fill it.
 
     Returns False if there is no answer.
     """
     last = 0
-    begin(p, w)
+    start_at_favoured(p, w)
     for i in range(len(p.lower)):
         last = max(last, p.relaxation_order[i])
     for order in range(last + 1):
         violated = False
         for i in range(len(p.lower)):
             p.inequality_values[i] = dot(p.C[i], w)
-            violated |= p.relaxation_order[i] == order and excess(p, i, 0.0, BOUND_TOLERANCE) > 0.0
+            of_order = p.relaxation_order[i] == order
+            violated |= of_order and violation(p, i, 0.0, BOUND_TOLERANCE) > 0.0
         if not violated:
             continue
-        if not _approach(p, w, order):
+        if not _relax_order(p, w, order):
             return False
         for i in range(len(p.lower)):
             if p.relaxation_order[i] <= order:
@@ -65,7 +66,7 @@ def relax_bounds(p, w):
 
 
 @kernel
-def _approach(p, w, order):
+def _relax_order(p, w, order):
     """
     Bring w to where bounds of an order are exceeded least, in proximal steps.
 
@@ -74,13 +75,13 @@ def _approach(p, w, order):
     """
     c = len(w)
     whiten(p, 0, 0, c, 1.0)
-    _soften(p, order)
+    _set_compliance(p, order)
     for i in range(len(p.lower)):
         p.sign[i] = p.force[i] = 0.0
     for step in range(PROXIMAL_STEPS):
         for i in range(len(p.lower)):
             p.inequality_values[i] = dot(p.C[i], w)
-        if nearest(p, c) < 0:
+        if solve_least_distance(p, c) < 0:
             return step > 0
         for i in range(c):
             w[i] += p.y[i]
@@ -90,7 +91,7 @@ def _approach(p, w, order):
 
 
 @kernel
-def _soften(p, order):
+def _set_compliance(p, order):
     """Let inequalities of an order yield to those before, and leave out those after."""
     stiffest = 0.0
     for i in range(len(p.lower)):
@@ -99,6 +100,6 @@ def _soften(p, order):
         elif p.relaxation_order[i] == order:
             stiffest = max(stiffest, p.length[i] / p.unit[i])
     for i in range(len(p.lower)):
-        p.softness[i] = 0.0
+        p.compliance[i] = 0.0
         if 0 < p.relaxation_order[i] == order and p.length[i] > 0.0:
-            p.softness[i] = RELAXED_COMPLIANCE * (stiffest * p.unit[i] / p.length[i]) ** 2
+            p.compliance[i] = RELAXED_COMPLIANCE * (stiffest * p.unit[i] / p.length[i]) ** 2

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Least squares in levels where tips are led and limits are met: near what there would be without.
+Least squares in levels where tips are led and limits are met: projection onto the limits.
 
 Where actuators are at their limits, others could do their part of a tip's motion, with whatever
 leverage they have left: a base that turns an arm whose tip is near its axis has next to none. And
@@ -24,10 +24,10 @@ as those of tips at most, and rows of each further one ``EARLIER_LEVEL_FACTOR`` 
 """
 
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.tasks.active_set import (
+from softrobot_dynamics.controllers.tasks.solver.active_set import (
     BOUND_TOLERANCE,
-    excess,
-    nearest,
+    solve_least_distance,
+    violation,
     whiten,
 )
 from softrobot_dynamics.kernels.linalg import cholesky, copy, solve_lower, solve_lower_transposed
@@ -42,7 +42,7 @@ LATER_LEVEL_FACTOR = 10.0
 
 @kernel
 def last_tip_level(p):
-    """Return the last level of a :class:`.LevelsWorkspace` that leads a tip; 0: none does."""
+    """Return the last level of a :class:`.HierarchyWorkspace` that leads a tip; 0: none does."""
     last = 0
     for k in range(len(p.b)):
         if p.task[k] > 0:
@@ -56,12 +56,12 @@ def violates(p, w):
     violated = False
     for i in range(len(p.lower)):
         p.inequality_values[i] = dot(p.C[i], w)
-        violated |= excess(p, i, 0.0, BOUND_TOLERANCE) > 0.0
+        violated |= violation(p, i, 0.0, BOUND_TOLERANCE) > 0.0
     return violated
 
 
 @kernel
-def temper(p, level, later, w):
+def project_onto_bounds(p, level, later, w):
     """
     Bring w (c,), the solution without limits, to the nearest that keeps them.
 
@@ -69,10 +69,10 @@ def temper(p, level, later, w):
     or -1.
     """
     c = len(w)
-    if not (_factorise(p, level, later, True) or _factorise(p, level, later, False)):
+    if not (_factorise_metric(p, level, later, True) or _factorise_metric(p, level, later, False)):
         return -1
     if later > 0.0:
-        _approach_later(p, level, later, w)
+        _step_to_later_levels(p, level, later, w)
     if not violates(p, w):
         return 0
     for i in range(c):
@@ -83,9 +83,9 @@ def temper(p, level, later, w):
             p.Z[i, j] = 1.0 if i == j else 0.0
     for i in range(len(p.lower)):
         p.sign[i] = p.force[i] = 0.0
-        p.softness[i] = 0.0
+        p.compliance[i] = 0.0
     whiten(p, 0, c, c, 1.0)
-    iterations = nearest(p, c)
+    iterations = solve_least_distance(p, c)
     for i in range(c - 1, -1, -1):
         for j in range(i + 1, c):
             p.y[i] -= p.B[i, j] * p.y[j]
@@ -96,14 +96,14 @@ def temper(p, level, later, w):
 
 
 @kernel
-def _factorise(p, level, later, coupled):
+def _factorise_metric(p, level, later, coupled):
     """
     Fill Z with the Cholesky factor of the metric of w; False if there is none.
 
     Not ``coupled``: W counts by its diagonal, where it is not positive definite.
     """
     c, total = len(p.Z), 0.0
-    _take_work(p, coupled)
+    _copy_work(p, coupled)
     if cholesky(p.Z) != 0:
         return False
     for k in range(len(p.b)):
@@ -112,7 +112,7 @@ def _factorise(p, level, later, coupled):
             solve_lower(p.Z, p.y)
             total += dot(p.y, p.y) * EARLIER_LEVEL_FACTOR ** (2 * (level - p.level[k]))
     share = MIN_LEVERAGE_FRACTION * MIN_LEVERAGE_FRACTION * total if total > 0.0 else 1.0
-    _take_work(p, coupled)
+    _copy_work(p, coupled)
     for i in range(c):
         for j in range(i + 1):
             p.Z[i, j] *= share
@@ -138,7 +138,7 @@ def _weight(row_level, level, later):
 
 
 @kernel
-def _approach_later(p, level, later, w):
+def _step_to_later_levels(p, level, later, w):
     """Move w to the optimum without limits, by the factor, where levels after one count."""
     step = p.y
     step[:] = 0.0
@@ -154,7 +154,7 @@ def _approach_later(p, level, later, w):
 
 
 @kernel
-def _take_work(p, coupled):
+def _copy_work(p, coupled):
     """Fill the lower triangle of Z with W."""
     for i in range(len(p.Z)):
         for j in range(i):

@@ -1,6 +1,6 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """
-Reduction of a level of :mod:`~.tasks.levels` to a triangular least-squares problem.
+Reduction of a level of :mod:`~.solver.hierarchy` to a triangular least-squares problem.
 
 Householder reflections, by row pivots. Rows of a task for a tip that are nearly dependent are a
 singularity: the motion that they ask for grows without bound as it is approached. Such pivots are
@@ -15,7 +15,7 @@ from softrobot_dynamics.kernels.sums import dot
 RANK_TOLERANCE = 1e-6  # of a row, left by the rows before it; with less it depends on them
 # of the largest row of its task; with less a pivot is near a singularity
 NEAR_SINGULAR_RATIO = 0.02
-PIVOT_RATIO, DAMPED = range(2)  # of ``pivot_state``, see :class:`.LevelsWorkspace`
+PIVOT_RATIO, DAMPED = range(2)  # of ``pivot_state``, see :class:`.HierarchyWorkspace`
 
 
 @kernel
@@ -43,28 +43,28 @@ def reduce_level(p, w, level, first):
     while rank < min(rows, d):
         best, largest = -1, RANK_TOLERANCE * RANK_TOLERANCE
         for k in range(rows):
-            left = 0.0
+            remainder = 0.0
             for j in range(rank, d):
-                left += p.B[k, j] * p.B[k, j]
-            if p.size[k] > 0.0 and left > largest * p.size[k]:
-                best, largest = k, left / p.size[k]
+                remainder += p.B[k, j] * p.B[k, j]
+            if p.size[k] > 0.0 and remainder > largest * p.size[k]:
+                best, largest = k, remainder / p.size[k]
         if best < 0:
             break
-        share = _share(p, p.row_of[best], largest * p.size[best])
+        share = _relative_pivot(p, p.row_of[best], largest * p.size[best])
         p.size[best] = 0.0
         if share < NEAR_SINGULAR_RATIO:
             p.pivot_state[PIVOT_RATIO] = min(p.pivot_state[PIVOT_RATIO], share)
             if p.pivot_state[DAMPED] > 0.0:
                 continue
-        _turn_columns(p, rows, best, rank, first)
+        _reflect_columns(p, rows, best, rank, first)
         rank += 1
     for j in range(rank):
-        _turn_rows(p, rows, rank, j)
+        _reflect_rows(p, rows, rank, j)
     return rank
 
 
 @kernel
-def _share(p, k, left):
+def _relative_pivot(p, k, remainder):
     """Return what is left of row k, given squared, as a share of its task's largest row."""
     if p.task[k] == 0:
         return 1.0
@@ -72,11 +72,11 @@ def _share(p, k, left):
     for i in range(len(p.b)):
         if p.task[i] == p.task[k]:
             largest = max(largest, dot(p.A[i], p.A[i]))
-    return math.sqrt(left / largest)
+    return math.sqrt(remainder / largest)
 
 
 @kernel
-def _turn_columns(p, rows, k, start, first):
+def _reflect_columns(p, rows, k, start, first):
     """Reflect the basis such that row k of B is zero beyond column ``start``."""
     d, u = len(p.y) - first, p.y
     size = 0.0
@@ -106,7 +106,7 @@ def _reflect(row, u, share, start, end):
 
 
 @kernel
-def _turn_rows(p, rows, rank, j):
+def _reflect_rows(p, rows, rank, j):
     """Reflect the rows of B (rows, rank), and r, such that column j is zero below the diagonal."""
     B, r, size = p.B, p.r, 0.0
     for i in range(j, rows):

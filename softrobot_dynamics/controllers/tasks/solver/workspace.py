@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Workspace of least squares in levels, see :mod:`~.tasks.levels`."""
+"""Workspace of the hierarchical least squares of :mod:`~.solver.hierarchy`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 
 
-class LevelsWorkspace(NamedTuple):
+class HierarchyWorkspace(NamedTuple):
     """A problem of c variables, K rows in levels and L inequalities, and scratch for it."""
 
     A: Matrix  # (K, c)
     b: Vector  # (K,)
-    beyond: Vector  # (K,) part of b that is left out as far as later levels count
+    excess_b: Vector  # (K,) part of b that is left out as far as later levels count
     level: Integers  # (K,) 1, 2, ... ; 0: the row does not count
     C: Matrix  # (L, c)
     lower: Vector  # (L,) of C w; changed: relaxed bounds
@@ -42,7 +42,7 @@ class LevelsWorkspace(NamedTuple):
     length: Vector  # (L,)
     inequality_values: Vector  # (L,) C w
     sign: Vector  # (L,) of active ones: 1 at the lower bound, -1 at the upper, 0: not active
-    softness: Vector  # (L,) by which active ones yield to each other; 0: firm
+    compliance: Vector  # (L,) by which active ones yield to each other; 0: firm
     order: Integers  # (L,) active ones first
     F: Matrix  # (L, L) factor
     s: Vector  # (L,)
@@ -51,14 +51,14 @@ class LevelsWorkspace(NamedTuple):
     force: Vector  # (L,) multipliers in whitened variables
 
 
-def allocate_levels(c: int, K: int, L: int) -> LevelsWorkspace:
-    """Return a :class:`LevelsWorkspace` for c variables, K rows and L inequalities."""
+def allocate_hierarchy(c: int, K: int, L: int) -> HierarchyWorkspace:
+    """Return a :class:`HierarchyWorkspace` for c variables, K rows and L inequalities."""
     more = max(K, c)
-    vectors = 'lower', 'upper', 'softness', 'relaxed', 'multiplier', 'length', 'sign', 's', 'gap'
-    return LevelsWorkspace(
+    vectors = 'lower', 'upper', 'compliance', 'relaxed', 'multiplier', 'length', 'sign', 's', 'gap'
+    return HierarchyWorkspace(
         A=np.zeros((K, c)),
         b=np.zeros(K),
-        beyond=np.zeros(K),
+        excess_b=np.zeros(K),
         level=np.zeros(K, dtype=np.int64),
         C=np.zeros((L, c)),
         relaxation_order=np.zeros(L, dtype=np.int64),
