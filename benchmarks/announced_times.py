@@ -9,7 +9,7 @@ Compare the compilation times that are announced to a user with those that it to
 
 Each closed loop in a new process with an empty kernel cache. An announcement goes by the time that
 kernels took before it; what others do on the machine later it cannot know. In processor time, that
-is without helpers, it shows how well the efforts of kernels are predicted.
+is without helpers, it shows how well the costs of kernels are predicted.
 """
 
 import argparse

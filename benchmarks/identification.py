@@ -16,9 +16,9 @@ import time
 
 import numpy as np
 import softrobot_dynamics as sd
+from softrobot_dynamics.identification.fit_parameters import read_parameters
 from softrobot_dynamics.identification.fitting import fitted, identify
 from softrobot_dynamics.identification.motions import motion
-from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator

@@ -10,8 +10,8 @@ import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.configuration.command_parts import command_parts
 from softrobot_dynamics.configuration.declared_parameters import sensor_rows, SIMULATION
+from softrobot_dynamics.configuration.parameter_descriptions import ParameterTable
 from softrobot_dynamics.configuration.parameter_files import controller_values
-from softrobot_dynamics.configuration.parameters import ParameterTable
 from softrobot_dynamics.configuration.state_topics import state_parts
 from softrobot_dynamics.estimation.settings import load_estimator
 from softrobot_dynamics.identification.mapping import read_mapping

@@ -18,10 +18,10 @@ import matplotlib
 import numpy as np
 from scipy.optimize import minimize_scalar
 import softrobot_dynamics as sd
+from softrobot_dynamics.identification.fit_parameters import read_parameters
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.motion_prediction import MotionPredictor
 from softrobot_dynamics.identification.motions import motion
-from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.validation import cross_validate
 

@@ -15,6 +15,7 @@ from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.description.robot import load_robot, RobotDescription
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.identification.fit_parameters import read_parameters
 from softrobot_dynamics.identification.fitting import (
     Data,
     FittedParameter,
@@ -30,7 +31,6 @@ from softrobot_dynamics.identification.omitted_in_fit import (
     omitted_strain_questions,
     OmittedStrainQuestion,
 )
-from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.robot_files import require_writable, write_fitted
 from softrobot_dynamics.identification.strains import is_strain, read_strains
 from softrobot_dynamics.identification.validation import cross_validate, Validation

@@ -20,7 +20,7 @@ from typing import Any, TYPE_CHECKING
 
 from softrobot_dynamics.compiling import cache
 from softrobot_dynamics.compiling.cache_integrity import own_folder
-from softrobot_dynamics.compiling.effort import efforts_of, kernel_size
+from softrobot_dynamics.compiling.compile_cost import costs_of, kernel_size
 from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from softrobot_dynamics.compiling.numba_versions import keeps_machine_code
 from softrobot_dynamics.compiling.processes import python_command, python_environment
@@ -59,17 +59,17 @@ def _load(sources: dict[str, str]) -> None:
     every = {name: _with_imported(source) | {name: source} for name, source in sources.items()}
     missing = every.keys() - cache.kept(every)
     kernels = {name: kernel_size(name, every[name]) for name in every if name in missing}
-    efforts = efforts_of(kernels, _KNOWN_FUNCTIONS)
-    left = [*efforts, *(name for name in every if name not in efforts)]
-    with _helpers([every[name] for name in efforts]) as processes:
-        progress = CompilationProgress(efforts, processes)
+    costs = costs_of(kernels, _KNOWN_FUNCTIONS)
+    left = [*costs, *(name for name in every if name not in costs)]
+    with _helpers([every[name] for name in costs]) as processes:
+        progress = CompilationProgress(costs, processes)
         while left:
             missing -= cache.kept(missing)
             name, seconds = _load_next(left, sources)
             left.remove(name)
             own = seconds if name in missing else None
             missing -= {name, *cache.kept(missing)}  # which helpers have compiled meanwhile
-            if name in efforts:
+            if name in costs:
                 progress.advance(name, own, missing)
     _KNOWN_FUNCTIONS.update(*(kernel.functions for kernel in kernels.values()))
 

@@ -4,7 +4,7 @@ Report the progress of compilation: how many kernels are compiled, and how long 
 
 Nothing is reported while all kernels are found in the cache. The time left is that of this machine
 under its present load: kernels that this process has compiled tell how long one takes, by its
-:mod:`~softrobot_dynamics.compiling.effort`.
+:mod:`~softrobot_dynamics.compiling.compile_cost`.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -13,7 +13,7 @@ from contextvars import ContextVar
 import time
 
 _REPORT_PERIOD = 5.0  # [s]
-_START_EFFORT = 14000.0  # of a process before its first kernel: numba is imported
+_START_COST = 14000.0  # of a process before its first kernel: numba is imported
 
 
 class _Listener:
@@ -26,19 +26,19 @@ class _Listener:
 
 
 class _CompilationPace:
-    """The pace of this process: efforts of kernels that it has compiled, and their time [s]."""
+    """The pace of this process: costs of kernels that it has compiled, and their time [s]."""
 
     def __init__(self) -> None:
-        self._effort = self._seconds = 0.0
+        self._cost = self._seconds = 0.0
 
-    def note(self, effort: float, seconds: float) -> None:
-        """Take in the effort of a kernel that this process has compiled, and its time [s]."""
-        self._effort += effort if self._effort else _START_EFFORT + effort
+    def note(self, cost: float, seconds: float) -> None:
+        """Take in the cost of a kernel that this process has compiled, and its time [s]."""
+        self._cost += cost if self._cost else _START_COST + cost
         self._seconds += seconds
 
-    def time_of(self, effort: float) -> float | None:
-        """Return how long an effort takes one process [s]; None before the first kernel."""
-        return self._seconds / self._effort * effort if self._effort else None
+    def time_of(self, cost: float) -> float | None:
+        """Return how long a cost takes one process [s]; None before the first kernel."""
+        return self._seconds / self._cost * cost if self._cost else None
 
 
 _LISTENER: ContextVar[_Listener | None] = ContextVar('listener', default=None)
@@ -66,17 +66,17 @@ class CompilationProgress:
     """
     Reports the progress of kernels that a number of ``processes`` compile together.
 
-    ``efforts`` are those of the kernels, by name.
+    ``costs`` are those of the kernels, by name.
     """
 
-    def __init__(self, efforts: Mapping[str, float], processes: int) -> None:
-        self._listener, self._efforts, self._processes = _LISTENER.get(), efforts, processes
+    def __init__(self, costs: Mapping[str, float], processes: int) -> None:
+        self._listener, self._costs, self._processes = _LISTENER.get(), costs, processes
         self._last = time.monotonic()
-        if efforts:
+        if costs:
             helpers = processes - 1
-            share = (sum(efforts.values()) + helpers * _START_EFFORT) / processes
-            seconds = _PACE.time_of(max(share, *efforts.values()))
-            words = f'compiling {in_words(len(efforts))} for this machine'
+            share = (sum(costs.values()) + helpers * _START_COST) / processes
+            seconds = _PACE.time_of(max(share, *costs.values()))
+            words = f'compiling {in_words(len(costs))} for this machine'
             if seconds is not None:
                 words += f', about {seconds:.0f} s'
             self._tell(f'{words}; later starts find them', 0.0)
@@ -89,20 +89,20 @@ class CompilationProgress:
         those that nobody has compiled yet.
         """
         if seconds is not None:
-            _PACE.note(self._efforts[name], seconds)
-        efforts, now = [self._efforts[each] for each in left], time.monotonic()
-        rest, words = _PACE.time_of(self._remaining(efforts)), ''
+            _PACE.note(self._costs[name], seconds)
+        costs, now = [self._costs[each] for each in left], time.monotonic()
+        rest, words = _PACE.time_of(self._remaining(costs)), ''
         if left and rest is not None and now >= self._last + _REPORT_PERIOD:
-            count, self._last = len(self._efforts), now
+            count, self._last = len(self._costs), now
             words = f'compiled {count - len(left)} of {count} kernels, '
             words += f'about {max(rest, 1.0):.0f} s left'
-        self._tell(words, 1.0 - sum(efforts) / sum(self._efforts.values()))
+        self._tell(words, 1.0 - sum(costs) / sum(self._costs.values()))
 
-    def _remaining(self, efforts: list[float]) -> float:
-        """Return the effort of the process that has most, from those of kernels that are left."""
-        largest_first = sorted(efforts, reverse=True)
+    def _remaining(self, costs: list[float]) -> float:
+        """Return the cost of the process that has most, from those of kernels that are left."""
+        largest_first = sorted(costs, reverse=True)
         helpers = self._processes - 1
-        begun = [effort / 2 for effort in largest_first[:helpers]]  # on average half is done
+        begun = [cost / 2 for cost in largest_first[:helpers]]  # on average half is done
         waiting = largest_first[helpers:]  # of which this process begins the first now
         share = (sum(begun) + sum(waiting)) / self._processes
         return max([share, *begun[:1], *waiting[:1]])

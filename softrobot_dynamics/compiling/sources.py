@@ -17,7 +17,7 @@ import sys
 _LOADER_MODULES = {
     f'softrobot_dynamics.compiling.{name}'
     for name in (
-        'c_functions', 'cache', 'cache_folder', 'cache_integrity', 'effort', 'parallel',
+        'c_functions', 'cache', 'cache_folder', 'cache_integrity', 'compile_cost', 'parallel',
         'prebuilt', 'progress', 'sources', 'targets', 'warnings_once',
     )
 }  # fmt: skip

@@ -14,7 +14,7 @@ import re
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.configuration.node_parameters import COMMAND_TYPES
-from softrobot_dynamics.configuration.parameters import (
+from softrobot_dynamics.configuration.parameter_descriptions import (
     fixed,
     misnamed,
     ParameterSpec,

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from softrobot_dynamics.configuration.command_parts import command_rows
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER, OF_SIMULATION
-from softrobot_dynamics.configuration.parameters import fixed, live, ParameterSpec
+from softrobot_dynamics.configuration.parameter_descriptions import fixed, live, ParameterSpec
 from softrobot_dynamics.configuration.parts import (
     LawPart,
     NamedRobot,

@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Parameters of the nodes, but for those of laws and references. Rates [Hz], times [s]."""
 
-from softrobot_dynamics.configuration.parameters import fixed, live
+from softrobot_dynamics.configuration.parameter_descriptions import fixed, live
 from softrobot_dynamics.controllers.safe_command import MODES
 from softrobot_dynamics.loops.command_timing import TIMINGS
 from softrobot_dynamics.loops.velocity_estimation import MODES as VELOCITIES

@@ -14,7 +14,7 @@ from softrobot_dynamics.configuration.declared_parameters import (
     sensor_rows,
     SIMULATION,
 )
-from softrobot_dynamics.configuration.parameters import (
+from softrobot_dynamics.configuration.parameter_descriptions import (
     closest_name,
     misplaced,
     of_ros,

@@ -13,7 +13,7 @@ import math
 from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
 
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER
-from softrobot_dynamics.configuration.parameters import misnamed, refuse
+from softrobot_dynamics.configuration.parameter_descriptions import misnamed, refuse
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import controlled_actuators, Phase
 from softrobot_dynamics.errors import ArgumentError, closest, DescriptionError, Problem

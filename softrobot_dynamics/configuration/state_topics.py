@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from softrobot_dynamics.configuration.parameters import (
+from softrobot_dynamics.configuration.parameter_descriptions import (
     fixed,
     misnamed,
     ParameterSpec,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TYPE_CHECKING
 
-from softrobot_dynamics.configuration.parameters import fixed, ParameterSpec
+from softrobot_dynamics.configuration.parameter_descriptions import fixed, ParameterSpec
 from softrobot_dynamics.errors import DescriptionError, Problem
 
 if TYPE_CHECKING:

@@ -16,7 +16,10 @@ from softrobot_dynamics.compiling.parallel import compile_in_parallel
 from softrobot_dynamics.controllers.blending import BlendedReference
 from softrobot_dynamics.controllers.buffers import allocate_buffers, Buffers
 from softrobot_dynamics.controllers.contract import Command, Controller
-from softrobot_dynamics.controllers.held_motion import HeldLinearisation, unknown_linearisation
+from softrobot_dynamics.controllers.held_command_motion import (
+    HeldLinearisation,
+    unknown_linearisation,
+)
 from softrobot_dynamics.controllers.sampled_data.command import HeldCommand, ResponseExtrapolation
 from softrobot_dynamics.controllers.sampled_data.delayed_loop import Lateness
 from softrobot_dynamics.controllers.sampled_data.friction_compensation import FrictionCompensation

@@ -33,11 +33,11 @@ from softrobot_dynamics.errors import ArgumentError
 from softrobot_dynamics.estimation.estimator import Estimator
 from softrobot_dynamics.estimation.shape_fit import ShapeFit
 from softrobot_dynamics.loops.simulated_sensors import estimator_file
-from softrobot_dynamics.nodes.parameters import NodeParameters
+from softrobot_dynamics.nodes.ros_parameters import NodeParameters
 from softrobot_dynamics.references.tip_commands import TipPathReference
 
 if TYPE_CHECKING:
-    from softrobot_dynamics.configuration.parameters import ParameterSpec
+    from softrobot_dynamics.configuration.parameter_descriptions import ParameterSpec
     from softrobot_dynamics.controllers.contract import Controller
     from softrobot_dynamics.description.robot import RobotDescription
     from softrobot_dynamics.model.model import CompiledModel

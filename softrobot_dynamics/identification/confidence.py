@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from softrobot_dynamics.annotations import Matrix, Vector
 from softrobot_dynamics.deprecation import former_names
-from softrobot_dynamics.identification.parameters import FitParameter
+from softrobot_dynamics.identification.fit_parameters import FitParameter
 
 CONFIDENCE_LEVEL = 0.95
 MAX_HALF_INTERVAL = 1.0  # in x: a factor of e, or a whole span of the bounds

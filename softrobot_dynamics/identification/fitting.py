@@ -18,9 +18,9 @@ from softrobot_dynamics.identification.confidence import (
     direction_in_words,
     without,
 )
+from softrobot_dynamics.identification.fit_parameters import FitParameters, read_parameters
 from softrobot_dynamics.identification.least_squares import Data, LeastSquaresProblem
 from softrobot_dynamics.identification.motions import Motion
-from softrobot_dynamics.identification.parameters import FitParameters, read_parameters
 from softrobot_dynamics.identification.postures import Postures
 from softrobot_dynamics.identification.prediction import Predictor
 

@@ -14,9 +14,9 @@ from softrobot_dynamics.errors import (
     NotConvergedError,
     SimulationDivergedError,
 )
+from softrobot_dynamics.identification.fit_parameters import FitParameters
 from softrobot_dynamics.identification.motion_prediction import MotionPredictor
 from softrobot_dynamics.identification.motions import Motion
-from softrobot_dynamics.identification.parameters import FitParameters
 from softrobot_dynamics.identification.postures import Postures
 from softrobot_dynamics.identification.prediction import Predictor
 

@@ -25,8 +25,8 @@ from softrobot_dynamics.identification.equation_of_motion import (
     EquationOfMotion,
     EquationOfMotionDerivatives,
 )
+from softrobot_dynamics.identification.fit_parameters import FitParameters
 from softrobot_dynamics.identification.motions import Motion, observed_along
-from softrobot_dynamics.identification.parameters import FitParameters
 from softrobot_dynamics.identification.time_grid import steps_of, time_grid_of, TimeGrid
 from softrobot_dynamics.model.closures import require_tree
 from softrobot_dynamics.model.model import compile_model, CompiledModel

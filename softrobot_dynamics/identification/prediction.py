@@ -17,7 +17,7 @@ from softrobot_dynamics.dynamics.newton import newton
 from softrobot_dynamics.dynamics.points import Placement
 from softrobot_dynamics.dynamics.static_residual import Statics
 from softrobot_dynamics.dynamics.statics import equilibrium
-from softrobot_dynamics.identification.parameters import FitParameters
+from softrobot_dynamics.identification.fit_parameters import FitParameters
 from softrobot_dynamics.identification.postures import Marker, Postures
 from softrobot_dynamics.model.model import compile_model, CompiledModel
 

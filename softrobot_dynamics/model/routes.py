@@ -14,9 +14,9 @@ from softrobot_dynamics.compiling.binding import address
 from softrobot_dynamics.kernels.quadrature import collocation
 from softrobot_dynamics.kernels.reductions import BLOCK
 from softrobot_dynamics.model.contract import RobotModel
-from softrobot_dynamics.model.friction_panels import Panel, panelled, POINTS
 from softrobot_dynamics.model.length_quadrature import Sampling
 from softrobot_dynamics.model.robot_arrays import RobotArrays
+from softrobot_dynamics.model.tendon_friction_panels import Panel, panelled, POINTS
 from softrobot_dynamics.recursion.capstan import Capstan, CREEP_RATIO
 from softrobot_dynamics.recursion.passes import BODY_COUNT, BODY_FIRST, Robot
 from softrobot_dynamics.recursion.routes import Routes

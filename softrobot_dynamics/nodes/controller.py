@@ -35,9 +35,9 @@ from softrobot_dynamics.nodes.messaging.state_topics import (
     subscribe_to_states,
 )
 from softrobot_dynamics.nodes.online_references import OnlineReferences
-from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.publishers import ControlPublisher
+from softrobot_dynamics.nodes.ros_parameters import NodeParameters, refusal_of
 from std_srvs.srv import SetBool, Trigger
 
 if TYPE_CHECKING:

@@ -36,9 +36,9 @@ from softrobot_dynamics.nodes.messaging.command_topics import subscribe_to_comma
 from softrobot_dynamics.nodes.messaging.inbox import Inbox
 from softrobot_dynamics.nodes.messaging.measurements import entries_of, message_type_of, topic_of
 from softrobot_dynamics.nodes.messaging.qos import MANY_PUBLISHERS_QOS, NEWEST_QOS, quality_of
-from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.process import Stop
 from softrobot_dynamics.nodes.publishers import EstimationPublisher
+from softrobot_dynamics.nodes.ros_parameters import NodeParameters
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

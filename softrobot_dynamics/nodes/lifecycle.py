@@ -8,7 +8,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
 from softrobot_dynamics.errors import SoftRobotError
-from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
+from softrobot_dynamics.nodes.ros_parameters import NodeParameters, refusal_of
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 

@@ -19,7 +19,7 @@ from softrobot_dynamics.loops.trajectories import TrajectoryReader
 from softrobot_dynamics.nodes.loop_log import ThrottledLog
 from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
 from softrobot_dynamics.nodes.messaging.trajectory_bytes import TrajectoryMessage
-from softrobot_dynamics.nodes.parameters import NodeParameters, refusal_of
+from softrobot_dynamics.nodes.ros_parameters import NodeParameters, refusal_of
 from softrobot_dynamics.nodes.threaded_subscription import ThreadedSubscription
 from trajectory_msgs.msg import JointTrajectory
 

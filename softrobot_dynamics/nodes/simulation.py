@@ -28,8 +28,8 @@ from softrobot_dynamics.nodes.contact_publisher import ContactPublisher
 from softrobot_dynamics.nodes.loop_log import ThrottledLog
 from softrobot_dynamics.nodes.messaging.command_topics import subscribe_to_commands
 from softrobot_dynamics.nodes.messaging.qos import quality_of
-from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.publishers import SimulationPublisher
+from softrobot_dynamics.nodes.ros_parameters import NodeParameters
 from softrobot_dynamics.nodes.simulated_sensing import published_parts, sensing_of
 from softrobot_dynamics.nodes.simulation_report import report_on
 from softrobot_dynamics.nodes.threaded_subscription import ThreadedSubscription

@@ -33,8 +33,8 @@ from softrobot_dynamics.nodes import process
 from softrobot_dynamics.nodes.contact_publisher import CONTACT_COLUMNS
 from softrobot_dynamics.nodes.markers import Scene
 from softrobot_dynamics.nodes.messaging.qos import NEWEST_QOS
-from softrobot_dynamics.nodes.parameters import NodeParameters
 from softrobot_dynamics.nodes.process import Stop
+from softrobot_dynamics.nodes.ros_parameters import NodeParameters
 from softrobot_dynamics.nodes.topic_observer import TopicWatch
 from softrobot_dynamics.schema.quaternions import quaternions_of
 from softrobot_dynamics.viewing.discs import Discs

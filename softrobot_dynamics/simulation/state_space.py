@@ -26,12 +26,12 @@ from softrobot_dynamics.recursion.constants import L_STABLE_GAMMA
 from softrobot_dynamics.recursion.finite_differences import by_fourth_order
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.singular_mass import accelerations
-from softrobot_dynamics.simulation.integrators.closed_loops import ClosedLoops
 from softrobot_dynamics.simulation.integrators.exponential_step import (
     ONE_STEP_WEIGHT,
     parts_of_step,
     TWO_STEPS_WEIGHT,
 )
+from softrobot_dynamics.simulation.integrators.loop_closures import ClosedLoops
 
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel

@@ -20,12 +20,12 @@ from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.processes import safe_path
 from softrobot_dynamics.configuration.build import law_of, reference_of
 from softrobot_dynamics.configuration.declared_parameters import all_rows, reference_names
+from softrobot_dynamics.configuration.parameter_descriptions import ParameterSpec
 from softrobot_dynamics.configuration.parameter_files import (
     controller_files,
     controller_values,
     robot_remark,
 )
-from softrobot_dynamics.configuration.parameters import ParameterSpec
 from softrobot_dynamics.configuration.parts import (
     blended_in,
     controlled_of,

@@ -25,7 +25,7 @@ def clock(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, 'monotonic', lambda: now[0])
     monkeypatch.setattr(progress, '_PACE', progress._CompilationPace())
-    monkeypatch.setattr(progress, '_START_EFFORT', 0.0)
+    monkeypatch.setattr(progress, '_START_COST', 0.0)
     return now
 
 
@@ -50,11 +50,11 @@ def test_compilation_is_reported_once_and_not_where_kernels_are_cached(monkeypat
 
 
 def test_the_time_left_is_that_of_the_kernels_that_were_compiled(clock):
-    """After a kernel of a third of the effort in 6 s, 12 s are left; the next are told at once."""
+    """After a kernel of a third of the cost in 6 s, 12 s are left; the next are told at once."""
     said, shares = [], []
-    efforts = {'a': 300, 'b': 300, 'c': 150, 'd': 150}
+    costs = {'a': 300, 'b': 300, 'c': 150, 'd': 150}
     with reporting(said.append, shares.append):
-        work = CompilationProgress(efforts, processes=1)
+        work = CompilationProgress(costs, processes=1)
         clock[0] = 6.0
         work.advance('a', 6.0, ['b', 'c', 'd'])
         clock[0] = 7.0
@@ -74,9 +74,9 @@ def test_the_time_left_is_that_of_the_kernels_that_were_compiled(clock):
 
 def test_what_others_compile_in_parallel_is_not_waited_for_twice(clock):
     """Of two processes one has begun a kernel, while this one begins the last: as long as that."""
-    said, efforts = [], {'a': 300, 'b': 300, 'c': 300, 'd': 300}
+    said, costs = [], {'a': 300, 'b': 300, 'c': 300, 'd': 300}
     with reporting(said.append):
-        work = CompilationProgress(efforts, processes=2)
+        work = CompilationProgress(costs, processes=2)
         clock[0] = 5.0
         work.advance('b', None, ['a', 'c', 'd'])  # which tells no pace
         clock[0] = 10.0
@@ -84,7 +84,7 @@ def test_what_others_compile_in_parallel_is_not_waited_for_twice(clock):
         work.advance('c', None, ['d'])
         clock[0] = 20.0
         work.advance('d', None, [])
-        CompilationProgress(efforts, processes=2)
+        CompilationProgress(costs, processes=2)
         CompilationProgress({'a': 300, 'b': 30, 'c': 30}, processes=2)
     assert said[1:] == [
         'compiled 2 of 4 kernels, about 10 s left',
@@ -98,14 +98,14 @@ def test_a_helper_has_to_start(clock, monkeypatch):
     said = []
     with reporting(said.append):
         CompilationProgress({'a': 300}, processes=1).advance('a', 10.0, [])
-        monkeypatch.setattr(progress, '_START_EFFORT', 600.0)
+        monkeypatch.setattr(progress, '_START_COST', 600.0)
         CompilationProgress({'a': 300, 'b': 300}, processes=2)
     assert said[1:] == ['compiling 2 kernels for this machine, about 20 s; later starts find them']
 
 
 def test_the_start_of_numba_is_no_time_of_a_kernel(clock, monkeypatch):
     """A small kernel that was the first of its process does not make large ones look slow."""
-    monkeypatch.setattr(progress, '_START_EFFORT', 3500.0)
+    monkeypatch.setattr(progress, '_START_COST', 3500.0)
     said = []
     with reporting(said.append):
         work = CompilationProgress({'a': 500, 'b': 40000}, processes=1)

@@ -7,7 +7,7 @@ import pytest
 from softrobot_dynamics.actuators.contract import Quantity
 from softrobot_dynamics.configuration.command_parts import command_parts, command_rows
 from softrobot_dynamics.configuration.declared_parameters import controller_rows
-from softrobot_dynamics.configuration.parameters import ParameterTable
+from softrobot_dynamics.configuration.parameter_descriptions import ParameterTable
 from softrobot_dynamics.errors import DescriptionError
 from support.linear_plant import Description, Model
 

@@ -51,7 +51,7 @@ def alike(one, other):
 def test_a_file_is_read_as_a_node_reads_it(robot):
     """A parameter file gives the values that a node would get from it."""
     rclpy = pytest.importorskip('rclpy')
-    from softrobot_dynamics.nodes.parameters import NodeParameters
+    from softrobot_dynamics.nodes.ros_parameters import NodeParameters
 
     description = sd.load_robot(robot)
     rclpy.init()

@@ -7,7 +7,7 @@ import re
 import pytest
 from softrobot_dynamics.configuration.declared_parameters import controller_rows, SIMULATION
 from softrobot_dynamics.configuration.node_parameters import OF_ESTIMATOR, OF_VISUALIZER
-from softrobot_dynamics.configuration.parameters import ParameterTable
+from softrobot_dynamics.configuration.parameter_descriptions import ParameterTable
 
 pytestmark = pytest.mark.quick
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, DescriptionError
+from softrobot_dynamics.identification.fit_parameters import read_parameters
 from softrobot_dynamics.identification.fitting import identify
 from softrobot_dynamics.identification.mapping import read_mapping, read_postures
-from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures, read_ways, ways_by_rows
 from softrobot_dynamics.identification.prediction import Predictor
 from support.robots import rod

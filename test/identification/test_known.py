@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError
+from softrobot_dynamics.identification.fit_parameters import read_parameters
 from softrobot_dynamics.identification.fitting import identify
-from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.identification.validation import cross_validate

@@ -10,6 +10,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics import cli
 from softrobot_dynamics.errors import ArgumentError, SimulationDivergedError, UnknownNameError
 from softrobot_dynamics.identification.confidence import confidence, without
+from softrobot_dynamics.identification.fit_parameters import read_parameters
 from softrobot_dynamics.identification.fitting import fitted, identify
 from softrobot_dynamics.identification.mapping import read_mapping, read_motion
 from softrobot_dynamics.identification.motion_prediction import (
@@ -17,7 +18,6 @@ from softrobot_dynamics.identification.motion_prediction import (
     MotionPredictor,
 )
 from softrobot_dynamics.identification.motions import Coordinate, held, motion, read_record
-from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker
 from softrobot_dynamics.identification.validation import cross_validate
 from softrobot_dynamics.recordings.reading import Recording

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.errors import ArgumentError, UnknownNameError
+from softrobot_dynamics.identification.fit_parameters import read_parameters
 from softrobot_dynamics.identification.fitting import identify
-from softrobot_dynamics.identification.parameters import read_parameters
 from softrobot_dynamics.identification.postures import Marker, postures
 from softrobot_dynamics.identification.prediction import Predictor
 from softrobot_dynamics.identification.robot_files import write_fitted

@@ -14,7 +14,7 @@ import softrobot_dynamics as sd  # noqa: E402
 from softrobot_dynamics.configuration import declared_parameters, node_parameters  # noqa: E402
 from softrobot_dynamics.controllers.contract import CONTROLLERS  # noqa: E402
 from softrobot_dynamics.description.shipped import shipped  # noqa: E402
-from softrobot_dynamics.nodes.parameters import NodeParameters  # noqa: E402
+from softrobot_dynamics.nodes.ros_parameters import NodeParameters  # noqa: E402
 
 FILES = shipped('controllers')
 OTHERS = {

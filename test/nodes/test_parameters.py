@@ -15,10 +15,10 @@ import rclpy  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from softrobot_dynamics.configuration import declared_parameters  # noqa: E402
 from softrobot_dynamics.configuration.law_settings import settings_of  # noqa: E402
-from softrobot_dynamics.configuration.parameters import ParameterSpec, ParameterTable  # noqa: E402
+from softrobot_dynamics.configuration.parameter_descriptions import ParameterSpec, ParameterTable  # noqa: E402
 from softrobot_dynamics.controllers.contract import Controller, CONTROLLERS, Settings  # noqa: E402
 from softrobot_dynamics.errors import ArgumentError, DescriptionError, UnknownNameError  # noqa: E402
-from softrobot_dynamics.nodes.parameters import descriptor_of, NodeParameters  # noqa: E402
+from softrobot_dynamics.nodes.ros_parameters import descriptor_of, NodeParameters  # noqa: E402
 from softrobot_dynamics.schema.fields import choice, flag, integer, items, number, text, vector  # noqa: E402
 from softrobot_dynamics.schema.parameters import parameter  # noqa: E402
 from support.linear_plant import Controller as TwoMasses  # noqa: E402

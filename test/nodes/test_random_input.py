@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import softrobot_dynamics as sd
 from softrobot_dynamics.configuration.node_parameters import OF_CONTROLLER, OF_SIMULATION
+from softrobot_dynamics.configuration.parameter_descriptions import ParameterTable
 from softrobot_dynamics.configuration.parameter_files import controller_values
-from softrobot_dynamics.configuration.parameters import ParameterTable
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import DescriptionError, MessageError
 from softrobot_dynamics.references.file import read_table

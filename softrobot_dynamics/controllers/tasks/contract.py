@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING
 
 from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import Entry
-from softrobot_dynamics.controllers.held_motion import HeldLinearisation, HeldMotion
+from softrobot_dynamics.controllers.held_command_motion import HeldLinearisation, HeldMotion
 from softrobot_dynamics.controllers.tasks.tip_course import CourseArrays
 from softrobot_dynamics.deprecation import former_names
 from softrobot_dynamics.model.terms import Terms

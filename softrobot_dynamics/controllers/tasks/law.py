@@ -14,7 +14,7 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.controllers import settings as of_settings
 from softrobot_dynamics.controllers.acceleration_law import AccelerationLaw
 from softrobot_dynamics.controllers.contract import BlendedReference, Command, register
-from softrobot_dynamics.controllers.held_motion import LINEARISATION
+from softrobot_dynamics.controllers.held_command_motion import LINEARISATION
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
 from softrobot_dynamics.controllers.tasks.contract import MAX_RELAXATION_ORDERS, TaskContext
 from softrobot_dynamics.controllers.tasks.runaway import (

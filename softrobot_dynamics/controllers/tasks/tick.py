@@ -10,7 +10,10 @@ from softrobot_dynamics.annotations import Vector
 from softrobot_dynamics.compiling.addresses import run, run_three
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.contract import sample_plan
-from softrobot_dynamics.controllers.held_motion import displacement_row, predict_held_motion
+from softrobot_dynamics.controllers.held_command_motion import (
+    displacement_row,
+    predict_held_motion,
+)
 from softrobot_dynamics.controllers.output_commands import (
     conclude,
     prepare_forces,

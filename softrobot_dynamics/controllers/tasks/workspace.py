@@ -11,7 +11,11 @@ from softrobot_dynamics.annotations import Integers, Matrix, Vector
 from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, Entry, run_three
 from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.controllers.held_motion import allocate_held_motion, GRID_SIZE, HeldMotion
+from softrobot_dynamics.controllers.held_command_motion import (
+    allocate_held_motion,
+    GRID_SIZE,
+    HeldMotion,
+)
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
 from softrobot_dynamics.controllers.tasks.contract import (
     Bound,

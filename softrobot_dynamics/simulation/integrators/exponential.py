@@ -18,7 +18,6 @@ from softrobot_dynamics.recursion.closed_motion import begin_chart, move_to
 from softrobot_dynamics.recursion.joint_friction import add_joint_friction_damping
 from softrobot_dynamics.recursion.linearisation import Linearisation
 from softrobot_dynamics.recursion.servos import add_servo_stiffness
-from softrobot_dynamics.simulation.integrators.closed_loops import ClosedLoops
 from softrobot_dynamics.simulation.integrators.contact_response import system_of, whole_system
 from softrobot_dynamics.simulation.integrators.contact_step import begin_contact, end_contact
 from softrobot_dynamics.simulation.integrators.contract import (
@@ -38,6 +37,7 @@ from softrobot_dynamics.simulation.integrators.exponential_step import (
     predict,
 )
 from softrobot_dynamics.simulation.integrators.forces import save_start
+from softrobot_dynamics.simulation.integrators.loop_closures import ClosedLoops
 
 
 class ExponentialWork(NamedTuple):

@@ -4,7 +4,7 @@ Predict how long kernels take to compile, relative to each other.
 
 Two parts of the compiler take time. LLVM inlines: it optimises a function again at every place
 that calls it. Numba translates a function once in a process, however often it is called. So the
-effort of a kernel is the number of syntax nodes of its function and of all that it calls, counted
+cost of a kernel is the number of syntax nodes of its function and of all that it calls, counted
 at each call, where a loop, of which LLVM makes several, counts for more; and a number of nodes for
 each of these functions, unless a kernel before has called it. It is read from the text of the
 sources; nothing is imported for it.
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from softrobot_dynamics.compiling.sources import file_of, KNOWN_PACKAGES
 
-# With these, processor times by effort of kernels of 1 s and more, of three robots and three laws,
+# With these, processor times by cost of kernels of 1 s and more, of three robots and three laws,
 # differ least (standard deviation: a factor 1.2).
 _LOOP_NODES = 200
 _FUNCTION_NODES = 2000
@@ -49,23 +49,23 @@ def kernel_size(name: str, sources: Mapping[str, str]) -> KernelSize:
     return KernelSize(nodes, count.functions())
 
 
-def efforts_of(kernels: Mapping[str, KernelSize], known: Set[_Place]) -> dict[str, int]:
+def costs_of(kernels: Mapping[str, KernelSize], known: Set[_Place]) -> dict[str, int]:
     """
-    Return the efforts [syntax nodes] of kernels by name, in the order in which to compile them.
+    Return the costs [syntax nodes] of kernels by name, in the order in which to compile them.
 
     Those that take long are first. A function counts where it is called first, and not at all if
     it is ``known``, as kernels that this process has compiled before have called it.
     """
-    efforts, seen = dict[str, int](), set(known)
+    costs, seen = dict[str, int](), set(known)
     for name in sorted(kernels, key=lambda name: _alone(kernels[name]), reverse=True):
         nodes, functions = kernels[name]
-        efforts[name] = nodes + _FUNCTION_NODES * len(functions - seen)
+        costs[name] = nodes + _FUNCTION_NODES * len(functions - seen)
         seen |= functions
-    return efforts
+    return costs
 
 
 def _alone(kernel: KernelSize) -> int:
-    """Return the effort of a kernel in a process of its own."""
+    """Return the cost of a kernel in a process of its own."""
     return kernel.nodes + _FUNCTION_NODES * len(kernel.functions)
 
 

@@ -1,14 +1,14 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""Predicted efforts of compiling kernels."""
+"""Predicted costs of compiling kernels."""
 
 import ast
 import textwrap
 
 import pytest
-from softrobot_dynamics.compiling.effort import (
+from softrobot_dynamics.compiling.compile_cost import (
     _FUNCTION_NODES,
     _LOOP_NODES,
-    efforts_of,
+    costs_of,
     kernel_size,
 )
 
@@ -47,16 +47,16 @@ def test_emitted_modules_are_followed():
 
 def test_functions_of_packages_are_followed(tmp_path, monkeypatch):
     """Functions of packages that a kernel calls count, whichever way they are imported."""
-    package = tmp_path / 'efforts'
+    package = tmp_path / 'costs'
     package.mkdir()
-    (package / '__init__.py').write_text('from efforts.inner import small\n')
+    (package / '__init__.py').write_text('from costs.inner import small\n')
     (package / 'inner.py').write_text(SMALL)
     monkeypatch.syspath_prepend(tmp_path)
-    __import__('efforts')
+    __import__('costs')
     for line, call in (
-        ('from efforts.inner import small', 'small'),
-        ('from efforts import small', 'small'),
-        ('from efforts import inner', 'inner.small'),
+        ('from costs.inner import small', 'small'),
+        ('from costs import small', 'small'),
+        ('from costs import inner', 'inner.small'),
     ):
         own = f'{line}\ndef kernel(x):\n    return {call}(x)\n'
         assert kernel_size('k', {'k': own}).nodes == nodes(own) + nodes(SMALL), line
@@ -73,20 +73,20 @@ def test_what_cannot_be_followed_counts_as_a_call(source):
 
 
 def test_a_function_is_translated_once():
-    """Of kernels that call one function the largest has its effort; none has if it is known."""
+    """Of kernels that call one function the largest has its cost; none has if it is known."""
     call = 'from other import small as tiny\ndef {}(x):\n    return tiny(x){}\n'
     texts = {'one': call.format('one', ''), 'two': call.format('two', ' + tiny(x)')}
     kernels = {name: kernel_size(name, {'other': SMALL, name: texts[name]}) for name in texts}
     one, two = (nodes(texts[name]) + nodes(SMALL) for name in texts)
     two += nodes(SMALL)
-    assert list(efforts_of(kernels, set()).items()) == [
+    assert list(costs_of(kernels, set()).items()) == [
         ('two', two + 2 * _FUNCTION_NODES),
         ('one', one + _FUNCTION_NODES),
     ]
     known = kernels['one'].functions
-    assert efforts_of(kernels, known) == {'two': two + _FUNCTION_NODES, 'one': one}
+    assert costs_of(kernels, known) == {'two': two + _FUNCTION_NODES, 'one': one}
 
 
-def test_a_module_without_functions_has_the_least_effort():
-    """Constants have an effort, so that shares can be formed."""
+def test_a_module_without_functions_has_the_least_cost():
+    """Constants have an cost, so that shares can be formed."""
     assert kernel_size('k', {'k': 'x = 1.0\n'}).nodes == 1

@@ -2,7 +2,7 @@
 """
 The parameters of a node, as ROS knows them, by a table, and how a change is accepted.
 
-What is known of each stands in `configuration.parameters`, they themselves in `node_parameters`
+Each is described in `configuration.parameter_descriptions`; the tables are in `node_parameters`
 and `declared_parameters`. A change is checked whole and then swapped in at once, or refused whole
 with a reason that names the parameter, its value and what would be right.
 """
@@ -20,7 +20,7 @@ from rcl_interfaces.msg import (
 )
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from softrobot_dynamics.configuration.parameters import (
+from softrobot_dynamics.configuration.parameter_descriptions import (
     closest_name,
     misplaced,
     of_ros,
