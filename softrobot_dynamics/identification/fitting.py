@@ -179,7 +179,7 @@ def identify(
     Fit numbers of a robot file to measurements, and return the :class:`Identification`.
 
     ``data`` are :class:`.Postures` that were held, or a :class:`.Motion`. ``fit`` names them, as
-    :func:`.parameters.read_parameters` takes it. Further ``starts`` are
+    :func:`.fit_parameters.read_parameters` takes it. Further ``starts`` are
     random ones within the bounds; the best end counts. By ``loss`` 'soft_l1' what is off by more
     than some two deviations counts less, by 'linear' all residuals squared. Raises ArgumentError,
     UnknownNameError, DescriptionError; NotConvergedError or SimulationDivergedError if the robot
