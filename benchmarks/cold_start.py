@@ -5,6 +5,7 @@ Profile a cold start: where the processor time of a first compilation goes.
     python benchmarks/cold_start.py                    the closed loop of pcc_arm
     python benchmarks/cold_start.py ur10e --law ''     its terms and derivatives, no law
     python benchmarks/cold_start.py --top 40           more functions
+    python benchmarks/cold_start.py --against FOLDER   in all, beside another checkout, in turns
 
 In a new process with an empty kernel cache, without helpers. Numba's own events tell which pass of
 which function is at work, and when LLVM is; nothing is replaced. Times are those of the processor,
@@ -14,6 +15,8 @@ without what is nested; the clock itself takes a few percent.
 import argparse
 from collections import Counter, defaultdict
 import os
+from pathlib import Path
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -80,6 +83,33 @@ def profile(robot, law, top):
     print(f'traced formulas of the robot {share:.1f} s, the same for every robot {rest:.1f} s')
 
 
+def compare(other, robot, law, turns):
+    """Print the processor time of all of a cold start here and in another checkout, by turns."""
+    folders = {'here': Path(__file__).resolve().parents[1], 'there': other.resolve()}
+    times = defaultdict(list)
+    for _ in range(turns):
+        for name, folder in folders.items():
+            times[name].append(total_time(folder, robot, law))
+            print(f'{name:5s} {times[name][-1]:6.2f} s', flush=True)
+    ratio = statistics.median(a / b for a, b in zip(times['here'], times['there']))
+    medians = ' and '.join(f'{statistics.median(times[x]):.1f} s {x}' for x in folders)
+    print(f'median of {turns} turns: {medians} of processor time, ratio {ratio:.2f}')
+
+
+def total_time(folder, robot, law):
+    """Return the processor time [s] of a process that compiles all with a checkout's package."""
+    program = 'import sys, announced_times; announced_times.compile_all(*sys.argv[1:])'
+    file = folder / 'config' / 'robots' / f'{robot}.yaml'
+    with tempfile.TemporaryDirectory() as cache:
+        paths = os.pathsep.join([str(folder), str(Path(__file__).parent)])
+        own = {'SOFTROBOT_CACHE_DIR': cache, 'SOFTROBOT_COMPILERS': '1', 'PYTHONPATH': paths}
+        command = [sys.executable, '-c', program, str(file), law]
+        before = os.times()
+        subprocess.run(command, env={**os.environ, **own}, cwd=cache, check=True)
+        after = os.times()
+    return sum(after[2:4]) - sum(before[2:4])
+
+
 def traced(cache, name):
     """Tell whether a function holds formulas of a body or a joint."""
     module = name.rpartition('.')[0]
@@ -114,10 +144,15 @@ def main():
     parser.add_argument('robot', nargs='?', default='pcc_arm')
     parser.add_argument('--law', default='pfbl', help="of the closed loop; '': derivatives only")
     parser.add_argument('--top', type=int, default=25, help='functions to show')
+    parser.add_argument('--against', metavar='FOLDER', type=Path, help='checkout to compare with')
+    parser.add_argument('--turns', type=int, default=3, help='of a comparison')
     parser.add_argument('--here', action='store_true', help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.here:
         profile(options.robot, options.law, options.top)
+        return
+    if options.against:
+        compare(options.against, options.robot, options.law, options.turns)
         return
     with tempfile.TemporaryDirectory() as folder:
         own = {'SOFTROBOT_CACHE_DIR': folder, 'SOFTROBOT_COMPILERS': '1'}

@@ -55,7 +55,7 @@ class Controlled(NamedTuple):
     reference: Callable[..., Any]
     hold: Callable[..., Any]  # (q, qd) -> Reference that stays at the present outputs
     # (y, q, time [s]) -> remarks, a list, on a trajectory that ends there; or SoftRobotError
-    examine_end: Callable[..., Any]
+    examine_last_point: Callable[..., Any]
     validator: Callable[..., Any]  # (indices of coordinates, or ()) -> StateValidator of states
     # (q, u, Settings, share off the model) -> rate [1/s] at which errors would grow, or nan
     growth: Callable[..., Any]

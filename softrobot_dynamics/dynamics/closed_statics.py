@@ -116,11 +116,11 @@ class ClosedStatics:
         """Tell whether a posture is balanced, and stable against small motions."""
         return found.balanced and self.linearised(found.q, u).stability().stands
 
-    def invalid_posture(self, z: Vector) -> str:
+    def posture_fault(self, z: Vector) -> str:
         """Return in words why z is no valid posture, or ''."""
         q = self.posture(z)[0]
         return (
-            self._statics.invalid_posture(q)
+            self._statics.posture_fault(q)
             if np.isfinite(q).all()
             else 'its loops cannot be closed'
         )

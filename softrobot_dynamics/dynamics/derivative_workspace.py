@@ -19,7 +19,7 @@ from softrobot_dynamics.model.cable_drives import cable_drives_of
 from softrobot_dynamics.recursion.actuation_hessians import fibre_stiffness
 from softrobot_dynamics.recursion.cable_drives import add_cable_stiffness, hold
 from softrobot_dynamics.recursion.derivative_passes import allocate_tangents, tangent_entries
-from softrobot_dynamics.recursion.loads import apply_force
+from softrobot_dynamics.recursion.loads import evaluate_with_force
 from softrobot_dynamics.recursion.transmission import has_lines
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class DerivativeWorkspace:
             forces = {name: np.zeros(model.m) for name in ('force', 'output_forces')}  # all in h
             acts = entry(hold, evaluate=acts, **own, **forces)
         if force is not None:
-            acts = entry(apply_force, evaluate=acts, h=h, force=force)
+            acts = entry(evaluate_with_force, evaluate=acts, h=h, force=force)
         self.stages = tangent_entries(self.robot, self.tangents, one_sided)
         self.parts = ResponseEntries(acts, self.stages.after, *self._stiffening(model, held))
 

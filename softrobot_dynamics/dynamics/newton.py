@@ -58,7 +58,7 @@ def _newton_step(
         better = q + scale * step
         trial, size = statics.residual(better, u)
         if np.linalg.norm(inverse @ trial) <= (1.0 - 0.5 * scale) * length:
-            if not statics.invalid_posture(better):
+            if not statics.posture_fault(better):
                 return better, trial, size, scale == 1.0
     return None
 

@@ -47,7 +47,7 @@ class StaticProblem(Protocol):
     def restart_at(self, q: Vector) -> Vector:
         """Restart from a posture; return it in the coordinates used from now on."""
 
-    def invalid_posture(self, q: Vector) -> str:
+    def posture_fault(self, q: Vector) -> str:
         """Return in words why q (n,) is no valid posture, or ''."""
 
     def step_rotation(self, step: Vector) -> float:
@@ -57,7 +57,7 @@ class StaticProblem(Protocol):
         """Largest share of its length by which the robot grows by a small step (n,) of q."""
 
 
-class SettlingResult(NamedTuple):
+class RestResult(NamedTuple):
     """Result of Newton's method, or None and the ``reason``; the number of steps before."""
 
     solution: Any
@@ -67,9 +67,9 @@ class SettlingResult(NamedTuple):
 
 def saddle_free_newton(
     statics: StaticProblem, q: Vector, u: Vector, newton: Callable[[Vector], Any]
-) -> SettlingResult:
+) -> RestResult:
     """
-    Release the robot at q (n,) under u (m,), and return its :class:`SettlingResult`.
+    Release the robot at q (n,) under u (m,), and return its :class:`RestResult`.
 
     Steps are Newton's in every mode of vibration, reversed where that would climb to a maximum.
     ``newton(q)`` completes them; at a saddle the robot is pushed along the unstable mode.
@@ -78,20 +78,20 @@ def saddle_free_newton(
         r, size = statics.residual(q, u)
         near = statics.linearised(q, u)
         if not (np.isfinite(r).all() and np.isfinite(near.K).all()):
-            return SettlingResult(None, NOT_REPRESENTED, taken)
+            return RestResult(None, NOT_REPRESENTED, taken)
         squares, modes = near.modes()
         step = _descent_step(statics, r, np.maximum(np.abs(squares), near.errors(modes)), modes)
         if relative_residual(r, size) <= NEWTON_RANGE:
             found = newton(q)
             if statics.is_stable_equilibrium(found, u):
-                return SettlingResult(found, '', taken)
+                return RestResult(found, '', taken)
             if found.balanced:
                 step = step + _saddle_step(statics, r, modes[:, 0])
         q, reason = _line_search(statics, q, u, r, step)
         if reason:
-            return SettlingResult(None, reason, taken + 1)
+            return RestResult(None, reason, taken + 1)
         q = statics.restart_at(q)
-    return SettlingResult(None, f'the robot does not come to rest in {MAX_STEPS} steps', MAX_STEPS)
+    return RestResult(None, f'the robot does not come to rest in {MAX_STEPS} steps', MAX_STEPS)
 
 
 def relative_residual(r: Vector, size: Vector) -> float:
@@ -123,7 +123,7 @@ def _line_search(
         derivative = statics.residual(better, u)[0] @ step
         if not np.isfinite(derivative):
             reason = NOT_REPRESENTED
-        elif fault := statics.invalid_posture(better):
+        elif fault := statics.posture_fault(better):
             reason = fault
         elif derivative <= 0.5 * abs(r @ step):
             return better, ''

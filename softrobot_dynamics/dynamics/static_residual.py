@@ -165,7 +165,7 @@ class Statics:
         """Return q (n,): coordinates of a tree are the same everywhere."""
         return q
 
-    def invalid_posture(self, q: Vector) -> str:
+    def posture_fault(self, q: Vector) -> str:
         """Return in words why q (n,) is no valid posture: a body would be inside out; or ''."""
         for module, _, own in self.model.description.coordinate_slices():
             stretch = module.body.stretch(q[own]) if own.stop > own.start else 1.0

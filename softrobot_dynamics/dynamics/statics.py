@@ -96,7 +96,7 @@ def equilibrium(
     statics = Statics(model, loads, commanded=commanded, closed=closed)
     statics.slide(read_sliding(model, sliding))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
-    if fault := statics.invalid_posture(q0):
+    if fault := statics.posture_fault(q0):
         raise ArgumentError('q0', q0, f'a posture with stretches > 0; {fault}')
     if closed:
         rest = closed_equilibrium(model, statics, q0, u, ramp)

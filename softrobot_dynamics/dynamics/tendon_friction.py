@@ -16,7 +16,7 @@ from softrobot_dynamics.errors import ArgumentError, UnknownNameError
 from softrobot_dynamics.model.cable_drives import cable_drives_of
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.recursion.cable_drives import hold
-from softrobot_dynamics.recursion.capstan import friction_by_direction
+from softrobot_dynamics.recursion.capstan import fill_friction_at_rest
 from softrobot_dynamics.recursion.finite_differences import by_second_order
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Sliding:
             acts = entry(hold, evaluate=acts, **given, force=self._force, output_forces=along)
         capstan: Any = capstan_of(model, evaluate.robot, along)
         add_friction = entry(
-            friction_by_direction,
+            fill_friction_at_rest,
             evaluate=acts,
             capstan=capstan,
             direction=self._ways,

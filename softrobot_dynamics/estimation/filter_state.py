@@ -21,7 +21,7 @@ from softrobot_dynamics.estimation.servo_drives import drive_deflection, ServoDi
 from softrobot_dynamics.estimation.settings import EstimatorSettings
 from softrobot_dynamics.estimation.square_root_filter import allocate_prediction, predict
 from softrobot_dynamics.model.contacts import forget_contact
-from softrobot_dynamics.recursion.loads import apply_force
+from softrobot_dynamics.recursion.loads import evaluate_with_force
 from softrobot_dynamics.simulation.integrators.contract import Inputs
 from softrobot_dynamics.simulation.integrators.exponential import ExponentialIntegrator
 
@@ -73,7 +73,9 @@ class StatePredictor:
         self.u = np.zeros(model.m)
         self._inputs = Inputs(model, commanded=True, servos=True, touching=given.contact)
         fixed = ExponentialIntegrator(model, self._substep, self._inputs)
-        pushed = entry(apply_force, evaluate=fixed.entry, h=fixed.terms.h, force=self.force)
+        pushed = entry(
+            evaluate_with_force, evaluate=fixed.entry, h=fixed.terms.h, force=self.force
+        )
         self._fixed, self._advance = fixed, fixed.bind(pushed)
         self._servos, self._contact = fixed.acts.servos, fixed.acts.contact
         if self._servos is None:

@@ -80,7 +80,7 @@ class OnlineReferences:
         loop = self._require_led()
         course, (q, _) = self._courses.read(message), loop.place()
         place, end = self._plant.model.q0 if q is None else q, float(course.times[-1])
-        remarks = self._plant.examine_end(course.y[-1], place, end)
+        remarks = self._plant.examine_last_point(course.y[-1], place, end)
         ahead = course.ahead(self._node.get_clock().now().nanoseconds)
         ramp = ahead if ahead > 0.0 else self._options.values['reference.ramp_time']
         self._orders.change(reference=OneTimeReference(course.reference(ahead)), ramp=ramp)

@@ -193,7 +193,7 @@ def hold_common(evaluate, drives, command, h, q, qd):
 
 
 @kernel
-def add_drive_stiffness(follow, drives, ahead, K, stiffness, q, qd):
+def cable_drive_stiffness(follow, drives, ahead, K, stiffness, q, qd):
     """Fill ``stiffness`` (n, n) with K, which ``follow`` updates first, and that of cables."""
     if follow.address != 0:
         run(follow, q, qd)

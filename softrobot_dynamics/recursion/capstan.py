@@ -14,7 +14,7 @@ sum (drop / v) G^T G.
 
 At rest friction is what is left of the motion before: a tendon that was drawn in last has the
 tensions of one that slides towards the base, one that was paid out those of one that slides
-towards the tip (:func:`friction_by_direction`).
+towards the tip (:func:`fill_friction_at_rest`).
 """
 
 import math
@@ -47,26 +47,26 @@ class Capstan(NamedTuple):
 
 
 @kernel
-def add_friction(evaluate, capstan, h, q, qd):
+def evaluate_with_friction(evaluate, capstan, h, q, qd):
     """Evaluate at (q, qd), with poses, and take the force of friction from h = ID(q, qd, 0)."""
     run(evaluate, q, qd)
     _add_friction(capstan, h, q, qd)
 
 
 @kernel
-def add_friction_at_rates(evaluate, capstan, h, rates, q, qd):
-    """Evaluate as :func:`add_friction`, with the friction of motion at ``rates`` (n,)."""
+def evaluate_with_friction_at_rates(evaluate, capstan, h, rates, q, qd):
+    """Evaluate as :func:`evaluate_with_friction`, with the friction at ``rates`` (n,)."""
     run(evaluate, q, qd)
     _add_friction(capstan, h, q, rates)
 
 
 @kernel
-def friction_by_direction(evaluate, capstan, direction, friction, q, qd):
+def fill_friction_at_rest(evaluate, capstan, direction, friction, q, qd):
     """
     Evaluate at (q, qd), and fill ``friction`` (n,) with that of tendons that slide one way each.
 
-    It is what :func:`add_friction` adds to h. By ``direction`` (m,) all of a tendon slides towards
-    the base (1), towards the tip (-1), or does not rub (0), at whatever qd.
+    It is what :func:`evaluate_with_friction` adds to h. By ``direction`` (m,) all of a tendon
+    slides towards the base (1), towards the tip (-1), or has no friction (0), at whatever qd.
     """
     run(evaluate, q, qd)
     friction[:] = 0.0
@@ -80,7 +80,7 @@ def friction_by_direction(evaluate, capstan, direction, friction, q, qd):
 
 
 @kernel
-def add_friction_damping(follow, capstan, D, damping, q, qd):
+def damping_with_friction(follow, capstan, D, damping, q, qd):
     """Fill ``damping`` (n, n) with D, which ``follow`` updates first, and that of friction."""
     if follow.address != 0:
         run(follow, q, qd)

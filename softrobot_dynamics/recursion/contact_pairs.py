@@ -12,11 +12,11 @@ import math
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.recursion.narrow_phase import (
     NO_CONTACT,
+    point_in_frame,
     point_plane,
     point_tube,
     segment_box,
     segment_segment,
-    to_frame,
 )
 from softrobot_dynamics.recursion.solid_distances import (
     facing_box,
@@ -177,8 +177,8 @@ def _over_hull(x, n, T, faces):
         T[1] * n[0] + T[5] * n[1] + T[9] * n[2],
         T[2] * n[0] + T[6] * n[1] + T[10] * n[2],
     )
-    a0, a1, a2 = to_frame(T, x[:3])
-    b0, b1, b2 = to_frame(T, x[3:6])
+    a0, a1, a2 = point_in_frame(T, x[:3])
+    b0, b1, b2 = point_in_frame(T, x[3:6])
     top = -NO_CONTACT
     for f in range(len(faces)):
         F = faces[f]

@@ -144,7 +144,7 @@ def tangent_entries(
     ``one_sided``: those of bodies that are differenced are.
     """
     stages = {
-        'wrenches': entry(fill_wrenches, robot=robot, t=t),
+        'wrenches': entry(inverse_dynamics_pass, robot=robot, t=t),
         'derivatives': derivatives_entry(robot, t, one_sided),
         'accumulate': entry(accumulate, robot=robot, t=t),
     }
@@ -179,7 +179,7 @@ def differentiate(wrenches, derivatives, accumulate, t, q, qd, qdd):
 
 
 @kernel
-def fill_wrenches(robot, t, q, qd, qdd):
+def inverse_dynamics_pass(robot, t, q, qd, qdd):
     """Fill ID, and the wrenches and poses of all frames, after a forward pass."""
     backward(robot, q, qd, qdd, FULL, t.force)
     poses(robot)

@@ -13,7 +13,7 @@ ENERGY_STEP     fourth order            forces of a strain energy at q = 0: the 
 ELEMENT_STEP    fourth order            a body by its own coordinates, where it has no formulas
 FRAME_STEP      eighth order            frames at material points, once and twice along a motion;
                                         by how far these move: of their distance, or rad
-ROUGH_STEP      one-sided               the same, where 1e-6 will do
+ONE_SIDED_STEP      one-sided               the same, where 1e-6 will do
 STATIC_STEP     second order            friction of routes
 CONTACT_STEP    fourth order            forces of contact
 ==============  ======================  ======================================================
@@ -30,7 +30,7 @@ from softrobot_dynamics.compiling.jit import kernel
 ENERGY_STEP = 1e-5
 ELEMENT_STEP = 5e-5  # errors of some 1e-11
 FRAME_STEP = 1e-2  # errors of some 1e-13, twice 1e-11
-ROUGH_STEP = 1e-7  # a third of the evaluations, errors of some 1e-6
+ONE_SIDED_STEP = 1e-7  # a third of the evaluations, errors of some 1e-6
 STATIC_STEP = 1e-6
 CONTACT_STEP = 1e-7  # surfaces overlap by little: errors of some 1e-8
 STATIC_NOISE = 2e-9  # of a derivative by it, of the forces at play

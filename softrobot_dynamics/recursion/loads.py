@@ -52,7 +52,7 @@ class Payload(NamedTuple):
 
 
 @kernel
-def apply_force(evaluate, h, force, q, qd):
+def evaluate_with_force(evaluate, h, force, q, qd):
     """Evaluate at (q, qd), under a generalized ``force`` (n,)."""
     run(evaluate, q, qd)
     for j in range(len(h)):
@@ -60,7 +60,7 @@ def apply_force(evaluate, h, force, q, qd):
 
 
 @kernel
-def apply_tip_wrench(evaluate, robot, h, load, q, qd):
+def evaluate_with_tip_wrench(evaluate, robot, h, load, q, qd):
     """Evaluate at (q, qd), under a :class:`TipLoad`."""
     run(evaluate, q, qd)
     W, pose, wrench = robot.W, load.body * STATE + TIP_POSE, load.wrench
@@ -77,7 +77,7 @@ def apply_tip_wrench(evaluate, robot, h, load, q, qd):
 
 
 @kernel
-def apply_point_wrench(evaluate, robot, h, load, q, qd):
+def evaluate_with_point_wrench(evaluate, robot, h, load, q, qd):
     """Evaluate at (q, qd), under a :class:`PointLoad`."""
     run(evaluate, q, qd)
     body, cloud = load.body, load.cloud
@@ -90,7 +90,7 @@ def apply_point_wrench(evaluate, robot, h, load, q, qd):
 
 
 @kernel
-def add_payload(evaluate, robot, h, M, payload, q, qd):
+def evaluate_with_payload(evaluate, robot, h, M, payload, q, qd):
     """
     Evaluate at (q, qd) with a :class:`Payload` m.
 

@@ -20,7 +20,7 @@ from softrobot_dynamics.kernels.spatial import cross_motion, read_six, rotate
 from softrobot_dynamics.recursion.finite_differences import (
     derivative,
     ELEMENT_STEP,
-    ROUGH_STEP,
+    ONE_SIDED_STEP,
     shift,
 )
 from softrobot_dynamics.recursion.passes import (
@@ -83,7 +83,7 @@ def evaluate_derivatives(robot, t, q, qd, qdd):
 
 @kernel
 def difference_derivatives(robot, one_sided, t, q, qd, qdd):
-    """Fill those of the others, after a forward pass; ``one_sided``: for bodies."""
+    """Fill those of the others, after a forward pass; one-sided for bodies if ``one_sided``."""
     kernels = t.kernels
     for i in range(t.module_range[0], t.module_range[1]):
         if kernels.addresses[i, 0] == DIFFERENCES:
@@ -125,7 +125,7 @@ def body_derivatives(robot, i, one_sided, units, q, qd, qdd, work, D):
     copy(robot.W[s + AT_JOINT : s + AT_JOINT + 9], W[AT_JOINT : AT_JOINT + 9])
     if one_sided:
         _accelerate(robot, i, x, push, work, y[1])
-    points, share = (1, ROUGH_STEP) if one_sided else (4, ELEMENT_STEP)
+    points, share = (1, ONE_SIDED_STEP) if one_sided else (4, ELEMENT_STEP)
     for k in range(n):
         step = share * units[first + k]
         for point in range(points):
@@ -134,7 +134,7 @@ def body_derivatives(robot, i, one_sided, units, q, qd, qdd, work, D):
         x[k] = q[first + k]
         _store_twists(y, points, step, k, n, D)
         _store_forces(y, points, step, k, n, 0, D)
-    points, share = (1, ROUGH_STEP) if one_sided else (2, 1.0)
+    points, share = (1, ONE_SIDED_STEP) if one_sided else (2, 1.0)
     for k in range(n):
         step = share * units[first + k]
         for point in range(points):

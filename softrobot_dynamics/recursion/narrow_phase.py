@@ -75,8 +75,8 @@ def segment_box(a, b, r, T, half):
 
     ``half`` (3,) are half its edges [m]. The distance from a box is convex along the segment.
     """
-    a0, a1, a2 = to_frame(T, a)
-    b0, b1, b2 = to_frame(T, b)
+    a0, a1, a2 = point_in_frame(T, a)
+    b0, b1, b2 = point_in_frame(T, b)
     u0, u1, u2 = b0 - a0, b1 - a1, b2 - a2
     s = nearest_place((a0, a1, a2), (u0, u1, u2), box_distance, (half,))
     x, y, z = a0 + s * u0, a1 + s * u1, a2 + s * u2
@@ -116,7 +116,7 @@ def _box_normal(x, y, z, half):
 
 
 @kernel
-def to_frame(T, x):
+def point_in_frame(T, x):
     """Coordinates of a place x (3,) in the frame T (16,)."""
     d0, d1, d2 = x[0] - T[3], x[1] - T[7], x[2] - T[11]
     return (

@@ -83,7 +83,7 @@ def forward(robot, q, qd, qdd, mode):
     """
     set_base_motion(robot, mode)
     for i in range(len(robot.modules)):
-        propagate_module(robot, i, q, qd, qdd, True)
+        propagate_across_module(robot, i, q, qd, qdd, True)
 
 
 @kernel
@@ -91,7 +91,7 @@ def propagate_acceleration(robot, q, qd, qdd):
     """Forward pass of another acceleration, in mode FULL, by the terms that there are."""
     set_base_motion(robot, FULL)
     for i in range(len(robot.modules)):
-        propagate_module(robot, i, q, qd, qdd, False)
+        propagate_across_module(robot, i, q, qd, qdd, False)
 
 
 @inlined
@@ -103,20 +103,20 @@ def set_base_motion(robot, mode):
 
 
 @inlined
-def propagate_module(robot, i, q, qd, qdd, evaluates):
-    """Carry the forward pass across module i, its terms evaluated ``evaluates`` or as they are."""
+def propagate_across_module(robot, i, q, qd, qdd, evaluate_terms):
+    """Carry the forward pass across module i, its terms new if ``evaluate_terms``."""
     kernels, P, W, S = robot.kernels, robot.P, robot.W, robot.S
     m = robot.modules[i]
     s, outer = np.uint32(i * STATE), m[PARENT] * STATE + AT_TIP
     jq, jn, jf = m[JOINT_FIRST], m[JOINT_COUNT], m[JOINT_SLAB]
     bq, bn, bf = m[BODY_FIRST], m[BODY_COUNT], m[BODY_SLAB]
-    if evaluates:
+    if evaluate_terms:
         call(kernels[i, JOINT_KERNEL], P[m[JOINT_NUMBERS] :], q[jq:], qd[jq:], W[jf:])
     if m[JOINT_IDENTITY]:
         copy_within(W, outer, s + AT_JOINT, 9)
     else:
         move_motion(W, jf, jn, qd[jq:], qdd[jq:], outer, s + AT_JOINT)
-    if evaluates:
+    if evaluate_terms:
         call(kernels[i, BODY_KERNEL], P[m[BODY_NUMBERS] :], q[bq:], qd[bq:], W[s:], W[bf:], S)
     if m[TIP_IDENTITY]:
         copy_within(W, s + AT_JOINT, s + AT_TIP, 9)

@@ -16,7 +16,7 @@ import math
 from softrobot_dynamics.compiling.jit import inlined, kernel
 from softrobot_dynamics.recursion.constants import TINY
 from softrobot_dynamics.recursion.golden_section import nearest_place
-from softrobot_dynamics.recursion.narrow_phase import NO_CONTACT, segment_segment, to_frame
+from softrobot_dynamics.recursion.narrow_phase import NO_CONTACT, point_in_frame, segment_segment
 
 FACE_SIZE = 13  # numbers of a face
 _MAX_CUTS = 64  # of an interval by straight lines; far more than are needed
@@ -31,8 +31,8 @@ def segment_cylinder(a, b, r, T, radius, half):
 
     ``half`` is half its length [m]. The distance from a cylinder is convex along the segment.
     """
-    a0, a1, a2 = to_frame(T, a)
-    b0, b1, b2 = to_frame(T, b)
+    a0, a1, a2 = point_in_frame(T, a)
+    b0, b1, b2 = point_in_frame(T, b)
     u0, u1, u2 = b0 - a0, b1 - a1, b2 - a2
     s = nearest_place((a0, a1, a2), (u0, u1, u2), cylinder_distance, (radius, half))
     x, y, z = a0 + s * u0, a1 + s * u1, a2 + s * u2
@@ -72,8 +72,8 @@ def segment_hull(a, b, r, T, faces, first, last, ends):
 
     ``ends`` (6,) is scratch.
     """
-    a0, a1, a2 = to_frame(T, a)
-    b0, b1, b2 = to_frame(T, b)
+    a0, a1, a2 = point_in_frame(T, a)
+    b0, b1, b2 = point_in_frame(T, b)
     ends[0], ends[1], ends[2], ends[3], ends[4], ends[5] = a0, a1, a2, b0, b1, b2
     gap, face, s = _least_plane(ends, faces, first, last)
     n0, n1, n2 = faces[face, 0], faces[face, 1], faces[face, 2]
@@ -170,8 +170,8 @@ def _above(x, F):
 @kernel
 def facing_box(x, c, T, half):
     """Gap and normal of a point x (3,) to the face of a box that is most towards c (3,)."""
-    x0, x1, x2 = to_frame(T, x)
-    c0, c1, c2 = to_frame(T, c)
+    x0, x1, x2 = point_in_frame(T, x)
+    c0, c1, c2 = point_in_frame(T, c)
     d0, d1, d2 = abs(c0) - half[0], abs(c1) - half[1], abs(c2) - half[2]
     if d0 >= d1 and d0 >= d2:
         k, gap, sign = 0, -half[0], math.copysign(1.0, c0)
@@ -188,8 +188,8 @@ def facing_box(x, c, T, half):
 @kernel
 def facing_cylinder(x, c, T, radius, half):
     """Gap and normal of a point x (3,) to side or end of a cylinder, what is towards c (3,)."""
-    x0, x1, x2 = to_frame(T, x)
-    c0, c1, c2 = to_frame(T, c)
+    x0, x1, x2 = point_in_frame(T, x)
+    c0, c1, c2 = point_in_frame(T, c)
     n0, n1, n2 = 0.0, 0.0, math.copysign(1.0, c2)
     gap = n2 * x2 - half
     if math.sqrt(c0 * c0 + c1 * c1) - radius > abs(c2) - half:
@@ -202,8 +202,8 @@ def facing_cylinder(x, c, T, radius, half):
 @kernel
 def facing_hull(x, c, T, faces, first, last):
     """Gap and normal of a point x (3,) to the face of a hull that c (3,) is most above."""
-    x0, x1, x2 = to_frame(T, x)
-    c0, c1, c2 = to_frame(T, c)
+    x0, x1, x2 = point_in_frame(T, x)
+    c0, c1, c2 = point_in_frame(T, c)
     top, best = -NO_CONTACT, first
     for f in range(first, last):
         F = faces[f]

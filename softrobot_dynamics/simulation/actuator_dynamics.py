@@ -42,23 +42,23 @@ class Supplies:
         """Restart, with pressures that have been there for long."""
         self._air: Vector | None = None  # [J], pressure times volume
 
-    def fill(self, held: Vector, commanded: Vector, q: Vector, h: float) -> Vector:
+    def fill(self, held: Vector, demanded: Vector, q: Vector, h: float) -> Vector:
         """
-        Return mean pressures (m,) over the next h [s] where (m,) are ``commanded``, and go there.
+        Return mean pressures (m,) over the next h [s] where (m,) are ``demanded``, and go there.
 
         ``held`` (m,) are those before the first h, q (n,) the robot's.
         """
         if self._evaluate is None:
-            return commanded
-        own, found = self._own, commanded.copy()
+            return demanded
+        own, found = self._own, demanded.copy()
         volume = self._evaluate(q, self._rest).y[own] + self._hoses
         before = (held[own] + self._ambient) * volume if self._air is None else self._air
-        target = np.maximum(commanded[own] + self._ambient, 0.0) * volume
+        target = np.maximum(demanded[own] + self._ambient, 0.0) * volume
         most = self._flow * h
         self._air = np.clip(target, before - most, before + most)
         late = self._air != target
         mean = 0.5 * (before + self._air) / volume - self._ambient
-        found[own] = np.where(late, mean, commanded[own])
+        found[own] = np.where(late, mean, demanded[own])
         return found
 
 

@@ -151,7 +151,7 @@ class JointStops:
         return depth
 
     def _step_fraction(self, start: Vector, end: Vector, deep: Mask) -> float:
-        """Return the fraction of a step, on straight lines, after which one is at its stop."""
+        """Return the fraction of a step, on straight lines, after which the first stop is met."""
         stop = np.where(end > start, self._stops.upper, self._stops.lower)[deep]
         return float(((stop - start[deep]) / (end - start)[deep]).min())
 

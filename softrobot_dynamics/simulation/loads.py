@@ -14,9 +14,9 @@ from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.dynamics.wrenches import Load
 from softrobot_dynamics.model.points import cloud_of
 from softrobot_dynamics.recursion.loads import (
-    add_payload,
-    apply_point_wrench,
-    apply_tip_wrench,
+    evaluate_with_payload,
+    evaluate_with_point_wrench,
+    evaluate_with_tip_wrench,
     Payload,
     PointLoad,
     TipLoad,
@@ -89,7 +89,7 @@ class LoadedStepper:
         """Return the entry of an evaluation with the payload at a body's tip."""
         evaluate, terms, n = self._stepper.evaluate, self._stepper.terms, self._model.n
         return entry(
-            add_payload,
+            evaluate_with_payload,
             evaluate=self._evaluate,
             robot=evaluate.robot,
             h=terms.h,
@@ -103,7 +103,7 @@ class LoadedStepper:
         common = {'evaluate': evaluate, 'robot': robot, 'h': h}
         if point is None:
             load = TipLoad(**given, scratch=np.zeros(9), J=np.zeros(6 * n))
-            return entry(apply_tip_wrench, **common, load=load)
+            return entry(evaluate_with_tip_wrench, **common, load=load)
         at_point = PointLoad(
             **given,
             cloud=cloud_of(self._model, robot, given['body'], np.frombuffer(point).reshape(1, 3)),
@@ -112,4 +112,4 @@ class LoadedStepper:
             velocity=np.zeros((1, 3)),
             zero=np.zeros(n),
         )
-        return entry(apply_point_wrench, **common, load=at_point)
+        return entry(evaluate_with_point_wrench, **common, load=at_point)

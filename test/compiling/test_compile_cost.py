@@ -88,5 +88,5 @@ def test_a_function_is_translated_once():
 
 
 def test_a_module_without_functions_has_the_least_cost():
-    """Constants have an cost, so that shares can be formed."""
+    """Constants have a cost, so that shares can be formed."""
     assert kernel_size('k', {'k': 'x = 1.0\n'}).nodes == 1

@@ -7,7 +7,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.compiling.addresses import EMPTY_ENTRY, run
 from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.model.routes import capstan_of
-from softrobot_dynamics.recursion.capstan import add_friction, add_friction_damping
+from softrobot_dynamics.recursion.capstan import damping_with_friction, evaluate_with_friction
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
 from support.robots import compiled, link, rod, states
 
@@ -29,7 +29,7 @@ def friction(model, q, qd, u):
     capstan = capstan_of(model, evaluate.robot, model.signs * u)
     without = evaluate(q, qd).h.copy()
     with_friction = entry(
-        add_friction, evaluate=evaluate.entry, capstan=capstan, h=evaluate.terms.h
+        evaluate_with_friction, evaluate=evaluate.entry, capstan=capstan, h=evaluate.terms.h
     )
     cached(run, entry=with_friction)(q, qd)
     return without - evaluate.terms.h, capstan
@@ -149,7 +149,7 @@ def test_friction_never_gains_energy():
         mixed += sum(v.min() < -SPEED and v.max() > SPEED for v in own)
         matrix = np.zeros((model.n, model.n))
         given = {'follow': EMPTY_ENTRY, 'capstan': capstan, 'D': model.damping, 'damping': matrix}
-        cached(run, entry=entry(add_friction_damping, **given))(q, qd)
+        cached(run, entry=entry(damping_with_friction, **given))(q, qd)
         assert (matrix - model.damping) @ qd == pytest.approx(-force, rel=1e-9, abs=1e-9)
     assert mixed > 5
 

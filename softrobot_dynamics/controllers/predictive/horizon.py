@@ -30,7 +30,7 @@ from softrobot_dynamics.controllers.predictive.step_workspace import (
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-# of the report; FIRST: share to try
+# of the report; FIRST: fraction to try
 COST, RESIDUAL, ROLL_OUTS, REGULARISATION, DONE, FIRST = range(6)
 
 

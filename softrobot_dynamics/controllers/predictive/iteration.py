@@ -4,8 +4,8 @@ Iterate control-limited differential dynamic programming over a horizon, in one 
 
 An iteration rolls the commands out from the present state and differentiates the steps on the way,
 goes backward (:mod:`~.predictive.backward_pass`), and rolls out what this finds: the whole of it,
-then shares until the cost falls. The next fraction is the best one by a parabola through the costs
-of none and of the last, with the slope of the quadratic cost (Nocedal, Wright, Numerical
+then fractions until the cost falls. The next fraction is the best one by a parabola through the
+costs of none and of the last, with the slope of the quadratic cost (Nocedal, Wright, Numerical
 Optimization, 2006, Sec. 3.5). It is small where soft limits are met, of which the quadratic cost
 knows nothing before; the regularisation grows then, as where nothing is found. Where the whole
 gains less than ``SUFFICIENT_DECREASE`` of what the quadratic cost predicts, half of it is rolled
@@ -43,9 +43,9 @@ from softrobot_dynamics.controllers.predictive.roll_out import (
     BODY,
     BOUND,
     COUNT,
+    FRACTION,
     roll_out,
     roll_out_and_differentiate,
-    SHARE,
     STEP,
     WORK,
 )
@@ -176,7 +176,7 @@ def _next_fraction(fraction, rise, slope):
 def _attempt(p, attempt, arguments, trial_cost, fraction):
     """Roll out a fraction of what the policy changes."""
     p.report[ROLL_OUTS] += 1.0
-    arguments[SHARE] = fraction
+    arguments[FRACTION] = fraction
     run(attempt, arguments, trial_cost)
 
 

@@ -19,8 +19,8 @@ from softrobot_dynamics.controllers.predictive.stage_cost import command_cost, s
 from softrobot_dynamics.kernels.linalg import copy
 
 # of the ``arguments`` (6,) of a roll-out: index of the tip's body, length [s] and number of steps,
-# share of the feedforward, and the cost and the work at which it ends
-BODY, STEP, COUNT, SHARE, BOUND, WORK = range(6)
+# fraction of the feedforward, and the cost and the work at which it ends
+BODY, STEP, COUNT, FRACTION, BOUND, WORK = range(6)
 
 
 @kernel
@@ -72,13 +72,13 @@ def roll_out_and_differentiate(p, arguments, cost):
 @kernel
 def roll_out(p, arguments, cost):
     """
-    Fill p.trial with a share of what the policy changes, and its cost (1,), or inf.
+    Fill p.trial with a fraction of what the policy changes, and its cost (1,), or inf.
 
     It ends early, with inf, where more work is done than arguments[WORK], and with the cost up to
     there where that is above arguments[BOUND].
     """
     body, h, count = int(arguments[BODY]), arguments[STEP], int(arguments[COUNT])
-    share = arguments[SHARE]
+    fraction = arguments[FRACTION]
     cost[0] = np.inf
     now, trial, z, n, total = p.now, p.trial, p.z, len(p.step.q), 0.0
     copy(now.x[0], trial.x[0])
@@ -90,7 +90,7 @@ def roll_out(p, arguments, cost):
         for i in range(len(before)):
             z[2 * n + i] = before[i] - nominal[i]
         gain, feedforward = p.policy.gain[k], p.policy.feedforward[k]
-        bounded(p.limits, gain, feedforward, share, z, now.u[k], before, h, trial.u[k])
+        bounded(p.limits, gain, feedforward, fraction, z, now.u[k], before, h, trial.u[k])
         for i in range(len(before)):  # from now on the command, for the guess of A
             z[2 * n + i] = trial.u[k, i] - now.u[k, i]
         _guess(now.A[k], p.steps.by_all[k], z, p.steps.A[k])
@@ -123,10 +123,10 @@ def _guess(previous, by_all, z, A):
 
 
 @kernel
-def bounded(limits, gain, feedforward, share, z, nominal, before, h, u):
-    """Fill u (m,): nominal command, a share of the feedforward and the gain, within the limits."""
+def bounded(limits, gain, feedforward, fraction, z, nominal, before, h, u):
+    """Fill u (m,), within limits: nominal command, a fraction of the feedforward, the gain."""
     for i in range(len(u)):
-        value, row, reach = nominal[i] + share * feedforward[i], gain[i], limits.rate[i] * h
+        value, row, reach = nominal[i] + fraction * feedforward[i], gain[i], limits.rate[i] * h
         for c in range(len(z)):
             value += row[c] * z[c]
         low = max(limits.lower[i], min(before[i] - reach, limits.upper[i]))

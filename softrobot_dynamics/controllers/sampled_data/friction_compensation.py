@@ -12,7 +12,7 @@ from softrobot_dynamics.compiling.binding import entry
 from softrobot_dynamics.model.cable_drives import Conversion
 from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.routes import capstan_of, has_friction
-from softrobot_dynamics.recursion.capstan import add_friction_at_rates
+from softrobot_dynamics.recursion.capstan import evaluate_with_friction_at_rates
 from softrobot_dynamics.recursion.joint_friction import add_joint_friction_at_rates
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ class FrictionCompensation:
         found, given = evaluate.entry, {'h': evaluate.terms.h, 'rates': self._rates}
         capstan: Any = capstan_of(self._model, evaluate.robot, self._force)
         if capstan is not None:
-            found = entry(add_friction_at_rates, evaluate=found, capstan=capstan, **given)
+            found = entry(
+                evaluate_with_friction_at_rates, evaluate=found, capstan=capstan, **given
+            )
         if not self._dry.force.any():
             return found
         return entry(add_joint_friction_at_rates, evaluate=found, friction=self._dry, **given)

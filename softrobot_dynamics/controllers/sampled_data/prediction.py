@@ -18,7 +18,7 @@ from softrobot_dynamics.kernels.linalg import (
     solve_lower,
     solve_lower_transposed,
 )
-from softrobot_dynamics.recursion.loads import apply_force
+from softrobot_dynamics.recursion.loads import evaluate_with_force
 from softrobot_dynamics.simulation.integrators.contract import Inputs
 from softrobot_dynamics.simulation.integrators.exponential import ExponentialIntegrator
 
@@ -48,7 +48,9 @@ class Prediction:
         self._period, self._inputs = period, Inputs(model, commanded=True)
         self._stepper = stepper = ExponentialIntegrator(model, period, self._inputs)
         self.force, self.reached, self._missed = np.zeros((3, model.n))
-        pushed = entry(apply_force, evaluate=stepper.entry, h=stepper.terms.h, force=self.force)
+        pushed = entry(
+            evaluate_with_force, evaluate=stepper.entry, h=stepper.terms.h, force=self.force
+        )
         self._step = stepper.bind(pushed)
         scratch = {'missed': self._missed, 'L': np.zeros_like(G)}
         self._learn = cached(learn, 'float64', G=G, force=self.force, **scratch)

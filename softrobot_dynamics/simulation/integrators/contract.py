@@ -27,12 +27,12 @@ from softrobot_dynamics.model.evaluation import Evaluator
 from softrobot_dynamics.model.routes import capstan_of
 from softrobot_dynamics.model.terms import Terms
 from softrobot_dynamics.recursion.cable_drives import hold
-from softrobot_dynamics.recursion.capstan import add_friction
+from softrobot_dynamics.recursion.capstan import evaluate_with_friction
 from softrobot_dynamics.recursion.contact_forces import evaluate_with_contact
 from softrobot_dynamics.recursion.contact_workspace import ContactWorkspace
 from softrobot_dynamics.recursion.joint_friction import add_joint_friction, DryFriction
 from softrobot_dynamics.recursion.joint_stops import allocate_stops, Stops, watch_stops
-from softrobot_dynamics.recursion.loads import apply_force
+from softrobot_dynamics.recursion.loads import evaluate_with_force
 from softrobot_dynamics.recursion.servos import move_by_servos, ServoDrives
 from softrobot_dynamics.schema.registry import Registry, required
 
@@ -138,12 +138,12 @@ def acting(
     if inputs.touching and model.contact_plan is not None:
         contact = contact_of(model, evaluate.robot, model.contact_plan)
         if solves_contact:
-            found = entry(apply_force, evaluate=found, h=h, force=contact.applied)
+            found = entry(evaluate_with_force, evaluate=found, h=h, force=contact.applied)
         else:
             found = entry(evaluate_with_contact, evaluate=found, contact=contact, h=h)
     capstan = capstan_of(model, evaluate.robot, along) if has_friction else None
     if capstan is not None:
-        found = entry(add_friction, evaluate=found, capstan=capstan, h=h)
+        found = entry(evaluate_with_friction, evaluate=found, capstan=capstan, h=h)
     dry = model.dry_friction if has_friction and model.joint_friction.any() else None
     if dry is not None:
         found = entry(add_joint_friction, evaluate=found, friction=dry, h=h)

@@ -12,8 +12,8 @@ from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.kernels.linalg import all_finite, copy
 from softrobot_dynamics.model.contract import RobotModel
 from softrobot_dynamics.model.terms import Terms
-from softrobot_dynamics.recursion.cable_drives import add_drive_stiffness
-from softrobot_dynamics.recursion.capstan import add_friction_damping
+from softrobot_dynamics.recursion.cable_drives import cable_drive_stiffness
+from softrobot_dynamics.recursion.capstan import damping_with_friction
 from softrobot_dynamics.recursion.closed_motion import begin_chart, move_to
 from softrobot_dynamics.recursion.joint_friction import add_joint_friction_damping
 from softrobot_dynamics.recursion.linearisation import Linearisation
@@ -73,12 +73,12 @@ class ExponentialIntegrator(Integrator):
         if drives is not None:
             arrays = {'K': K, 'stiffness': K.copy()}
             follow = entry(
-                add_drive_stiffness, follow=follow, drives=drives, ahead=substep, **arrays
+                cable_drive_stiffness, follow=follow, drives=drives, ahead=substep, **arrays
             )
             K, parts = arrays['stiffness'], 1
         if capstan is not None:
             arrays = {'D': D, 'damping': D.copy()}
-            follow = entry(add_friction_damping, follow=follow, capstan=capstan, **arrays)
+            follow = entry(damping_with_friction, follow=follow, capstan=capstan, **arrays)
             D = arrays['damping']
         if dry is not None:
             arrays = {'D': D, 'damping': D.copy()}

@@ -27,7 +27,7 @@ from softrobot_dynamics.recursion.closed_motion import (
 from softrobot_dynamics.recursion.closures import close_rows
 from softrobot_dynamics.recursion.contact_kinematics import find_contacts
 from softrobot_dynamics.recursion.contact_workspace import ContactWorkspace
-from softrobot_dynamics.recursion.loads import apply_force
+from softrobot_dynamics.recursion.loads import evaluate_with_force
 from softrobot_dynamics.simulation.integrators.contact_step import apply_lasting
 
 
@@ -55,7 +55,7 @@ class ClosedLoops:
         motion, t = self.motion._replace(evaluate=evaluate), self.terms
         found = entry(evaluate_closed, closed=motion, h=t.h, M=t.M, J=t.J)
         if self._contact is not None:
-            found = entry(apply_force, evaluate=found, h=t.h, force=self._contact.applied)
+            found = entry(evaluate_with_force, evaluate=found, h=t.h, force=self._contact.applied)
         return motion, found
 
     def touching(self, contact: ContactWorkspace) -> tuple[Entry, ContactWorkspace]:

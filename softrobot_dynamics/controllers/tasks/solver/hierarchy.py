@@ -38,7 +38,7 @@ from softrobot_dynamics.controllers.tasks.solver.reduction import (
     PIVOT_RATIO,
     reduce_level,
 )
-from softrobot_dynamics.controllers.tasks.solver.relaxation import relax_bounds, start_at_favoured
+from softrobot_dynamics.controllers.tasks.solver.relaxation import initialise_basis, relax_bounds
 from softrobot_dynamics.controllers.tasks.solver.weighted_projection import (
     last_tip_level,
     project_onto_bounds,
@@ -115,7 +115,7 @@ def _solve_by_projection(p, w, level):
     copy(w, p.free)
     _restore_bounds(p)
     if total >= 0 and violates(p, w):
-        total = _project_within_bounds(p, w, level)
+        total = _project_or_relax(p, w, level)
     copy(w, p.limited)
     return total if all_finite(w) else -1
 
@@ -128,7 +128,7 @@ def _remove_bounds(p):
 
 
 @kernel
-def _project_within_bounds(p, w, level):
+def _project_or_relax(p, w, level):
     """Bring w, the solution without limits, to the nearest within them; the iterations, or -1."""
     total = project_onto_bounds(p, level, 0.0, w)
     if total < 0 or _exceeds(p, p.original_bounds[0], p.original_bounds[1], w):
@@ -188,7 +188,7 @@ def _exceeds(p, lower, upper, w):
 def _solve_in_order(p, w):
     """Bring w from level to level; returns the iterations, or -1."""
     c, last, first, total = len(w), 0, 0, 0
-    start_at_favoured(p, w)
+    initialise_basis(p, w)
     for k in range(len(p.b)):
         last = max(last, p.level[k])
     for i in range(len(p.lower)):

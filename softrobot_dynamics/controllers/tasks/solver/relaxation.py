@@ -29,7 +29,7 @@ PROXIMAL_TOLERANCE = 1e-6  # of w; a shorter step is the last
 
 
 @kernel
-def start_at_favoured(p, w):
+def initialise_basis(p, w):
     """Begin at what is favoured, with all of w (c,) free in the basis of its own axes."""
     copy(p.favoured, w)
     for i in range(len(w)):
@@ -45,7 +45,7 @@ def relax_bounds(p, w):
     Returns False if there is no answer.
     """
     last = 0
-    start_at_favoured(p, w)
+    initialise_basis(p, w)
     for i in range(len(p.lower)):
         last = max(last, p.relaxation_order[i])
     for order in range(last + 1):
