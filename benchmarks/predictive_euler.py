@@ -15,7 +15,7 @@ from softrobot_dynamics.compiling.binding import cached, entry
 from softrobot_dynamics.compiling.jit import kernel
 from softrobot_dynamics.controllers.predictive.horizon import Horizon
 from softrobot_dynamics.controllers.predictive.iteration import iterate
-from softrobot_dynamics.controllers.predictive.roll_out import BODY, bounded, COUNT, SHARE, STEP
+from softrobot_dynamics.controllers.predictive.roll_out import BODY, bounded, COUNT, FRACTION, STEP
 from softrobot_dynamics.controllers.predictive.stage_cost import command_cost, state_cost
 from softrobot_dynamics.dynamics.response import (
     accelerate,
@@ -78,7 +78,7 @@ def roll_out_euler(s, arguments, cost):
     """Fill p.trial with a share of what the policy changes, and its cost (1,), or inf."""
     p, r = s.p, s.r
     body, h, count = int(arguments[BODY]), arguments[STEP], int(arguments[COUNT])
-    share = arguments[SHARE]
+    share = arguments[FRACTION]
     w, now, trial, z, n, total = p.step, p.now, p.trial, p.z, len(p.step.q), 0.0
     cost[0] = np.inf
     copy(now.x[0], trial.x[0])
