@@ -25,9 +25,9 @@ from softrobot_dynamics.controllers.predictive.iteration import (
 )
 from softrobot_dynamics.controllers.predictive.roll_out import (
     BOUND,
+    FRACTION,
     roll_out,
     roll_out_and_differentiate,
-    SHARE,
     WORK,
 )
 from softrobot_dynamics.controllers.predictive.stage_cost import single_cost
@@ -247,7 +247,7 @@ def by_parts(p, count):
     attempt = cached(roll_out, p=p)
 
     def cost(share, bound=np.inf, work=np.inf):
-        arguments[SHARE], arguments[BOUND], arguments[WORK] = share, bound, work
+        arguments[FRACTION], arguments[BOUND], arguments[WORK] = share, bound, work
         attempt(arguments, found)
         return found[0]
 
