@@ -23,7 +23,7 @@ def add_to(commands: SubCommands) -> None:
          ' highest of 1000, 500, 250 and 100 that this machine is measured to hold',
          {'type': positive}),
         ('--duration', 'S', 'seconds; default: what the scene takes, or 10', {'type': positive}),
-        ('--tolerance', 'SHARE', 'RMS error of tips and outputs, as a share of their way, up to'
+        ('--tolerance', 'SHARE', 'RMS error of tips and outputs, over their travel, up to'
          ' which the robot follows; default 0.04', {'type': positive, 'default': 0.04}),
         ('--out', 'FOLDER', 'folder for recordings and picture; default softrobot_demo',
          {'default': 'softrobot_demo'}),

@@ -22,7 +22,7 @@ def add_to(commands: SubCommands) -> None:
         ('--design', 'NAME', 'sampling: sobol, latin, random or grid; default: grid if all --vary'
          ' list values, else sobol'),
         ('--seconds', 'S', 'length of each run; default 10', {'type': positive, 'default': 10.0}),
-        ('--tolerance', 'SHARE', 'RMS error as a share of the way, up to which the robot follows;'
+        ('--tolerance', 'SHARE', 'RMS error over travel, up to which the robot follows;'
          ' default 0.04', {'type': positive, 'default': 0.04}),
         ('--jobs', 'N', 'processes; default: one for each core', {'type': int, 'default': -1}),
         ('--output', 'FOLDER', 'folder of the results, where the same command resumes an'

@@ -67,7 +67,7 @@ def _error(report: Report) -> CurvePanel:
         errors, word = np.abs(run.y[:, controlled] - run.y_d), 'output error'
         rms, unit = figures.y_rms, ' or '.join(units)
         if len(units) > 1:
-            errors, rms, unit = errors / report.output_ranges, figures.y_share, 'of its way'
+            errors, rms, unit = errors / report.output_ranges, figures.y_share, 'of its travel'
         values = np.fmax.reduce(errors, axis=1, initial=np.nan)
     factor, unit = shown(unit)
     rms = rms and factor * rms

@@ -67,8 +67,8 @@ def object_outcome(model: CompiledModel, index: int, q: Matrix, t: Vector) -> Ob
     gravity = np.array(model.description.gravity, dtype=float)
     size = float(np.linalg.norm(gravity))
     up = -gravity / size if size else np.array([0.0, 0.0, 1.0])
-    way = places[-1] - places[0]
-    rise = float(way @ up)
+    displacement = places[-1] - places[0]
+    rise = float(displacement @ up)
     holders = tuple(sorted(touched[-1] & bodies))
     others = tuple(sorted(touched[-1] - bodies))
     slip = float('nan')
@@ -76,7 +76,9 @@ def object_outcome(model: CompiledModel, index: int, q: Matrix, t: Vector) -> Ob
         free = max((k + 1 for k, names in enumerate(touched) if names - bodies), default=0)
         held = [model.body_names.index(each) for each in holders]
         slip = _slip(places[free:], tips[free:][:, held])
-    return ObjectOutcome(name, rise, float(np.linalg.norm(way - rise * up)), holders, others, slip)
+    return ObjectOutcome(
+        name, rise, float(np.linalg.norm(displacement - rise * up)), holders, others, slip
+    )
 
 
 def _touching(model: CompiledModel, q: Vector, t: float, name: str) -> set[str]:

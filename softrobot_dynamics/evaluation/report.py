@@ -169,7 +169,7 @@ def make(
     targets = targets_of(values)
     tips = tracking.tips_of(run, model, targets) if targets else None
     figures = tracking.evaluate(run, task, tips=tips, expected=expected, lapses=lapses)
-    ways = tracking.ways_of(run, task)
+    travels = tracking.travels_of(run, task)
     return Report(
         model=model,
         run=run,
@@ -177,7 +177,7 @@ def make(
         targets=targets,
         tips=tips,
         ramp=float(task.ramps.min()),
-        output_ranges=ways,
+        output_ranges=travels,
         figures=figures,
         unmeasured_outputs=tracking.unmeasured_outputs(run, task),
     )

@@ -16,14 +16,14 @@ def rows(report: Report) -> Iterator[tuple[str, str]]:
     if report.tips is not None:
         yield (
             'tip error, RMS and peak',
-            _two(figures.tip_rms_m, figures.tip_peak_m, 'm') + _of_way(figures.tip_share),
+            _two(figures.tip_rms_m, figures.tip_peak_m, 'm') + _of_travel(figures.tip_share),
         )
     units = {model.outputs[i].unit for i in report.controlled}
     if len(units) == 1:
         errors = _two(figures.y_rms, figures.y_peak, *units)
-        yield 'output error, RMS and peak', errors + _of_way(figures.y_share)
-    elif figures.y_share is not None:  # nothing to compare them by but the way of each
-        yield 'output error, RMS', f'{figures.y_share:.2%} of its way'
+        yield 'output error, RMS and peak', errors + _of_travel(figures.y_share)
+    elif figures.y_share is not None:  # nothing to compare them by but the travel of each
+        yield 'output error, RMS', f'{figures.y_share:.2%} of its travel'
     if report.unmeasured_outputs and figures.y_share is not None:
         yield 'not seen to follow', ', '.join(report.unmeasured_outputs)
     if report.plant:
@@ -44,8 +44,8 @@ def _words(value: float | None, form: str) -> str:
     return '-' if value is None else form.format(value)
 
 
-def _of_way(share: float | None) -> str:
-    return '' if share is None else f' ({share:.2%} of its way)'
+def _of_travel(share: float | None) -> str:
+    return '' if share is None else f' ({share:.2%} of its travel)'
 
 
 def _two(first: float | None, second: float | None, unit: str) -> str:

@@ -25,10 +25,10 @@ from softrobot_dynamics.viewing.shapes import reach_of
 if TYPE_CHECKING:
     from softrobot_dynamics.model.model import CompiledModel
 
-MAX_RMS_RATIO = 0.04  # of the way that something makes; with more it does not follow
+MAX_RMS_RATIO = 0.04  # of the travel of a tip or output; with more it does not follow
 _POINT_EXTENT = 1e-3  # of the robot's length; a smaller path is a point, and that length its size
-_MIN_MOTION_RATIO = 1e-3  # of the way there; from it on something moves
-_MIN_WAY_RATIO = 0.1  # of the longest of its kind, with which an actuator's errors are compared
+_MIN_MOTION_RATIO = 1e-3  # of the travel during the ramp; from it on something moves
+_MIN_TRAVEL_RATIO = 0.1  # of the longest of its kind, with which an actuator's errors are compared
 
 
 class Task(NamedTuple):
@@ -36,7 +36,7 @@ class Task(NamedTuple):
 
     names: tuple[str, ...]  # of these actuators (c,)
     controlled: list[int]  # their indices (c,)
-    kinds: tuple[Any, ...]  # (c,) what they are: the ways of those of one kind are compared
+    kinds: tuple[Any, ...]  # (c,) what they are: the travels of those of one kind are compared
     units: tuple[Any, ...]  # of their y (c,)
     default_scales: Vector  # (c,) sizes that errors are relative to where nothing moves at all
     limits: tuple[Vector, Vector]  # of u: lower (c,), upper (c,)
@@ -73,7 +73,7 @@ class Figures(NamedTuple):
     tip_share: float | None  # RMS as a share of the path's size, of the tip with the largest
     y_rms: float | None  # of the controlled outputs, each in its unit; likewise
     y_peak: float | None
-    y_share: float | None  # RMS as a share of its way, of the output with the largest
+    y_share: float | None  # RMS as a share of its travel, of the output with the largest
     rate_hz: float | None  # of states
     # p50, p99, max: from a state leaving the simulation to its command there
     round_trip_us: dict[str, Any]
@@ -110,16 +110,16 @@ def evaluate(
     """
     after, first = _after(run, task), _after(run, task).any(axis=1)
     outputs = np.abs(run.y[:, task.controlled] - run.y_d)
-    outputs, ways = np.where(after, outputs, np.nan), ways_of(run, task)
+    outputs, travels = np.where(after, outputs, np.nan), travels_of(run, task)
     tip_shares = _shares(tips.distances[first], tips.sizes) if tips else np.zeros(0)
-    shares = _shares(outputs, ways)
+    shares = _shares(outputs, travels)
     trips = run.round_trip * 1e6
     lapses = (
         *([] if lapses else overload(run, expected)),
         *lapses,
         *_lapses(run, expected),
         *_strayed_tips(tip_shares, tips, task.tolerance),
-        *_strayed_outputs(shares, ways, task),
+        *_strayed_outputs(shares, travels, task),
     )
     tip_rms, tip_peak = _rms_and_peak(tips.errors[first]) if tips else (None, None)
     rms, peak = _rms_and_peak(np.fmax.reduce(outputs, axis=1, initial=np.nan))
@@ -159,15 +159,15 @@ def unmeasured_outputs(run: Run, task: Task) -> tuple[str, ...]:
     return tuple(name for name, yes in zip(task.names, seen) if not yes)
 
 
-def ways_of(run: Run, task: Task) -> Any:
+def travels_of(run: Run, task: Task) -> Any:
     """
     Return the travel of each output (c,), in its own unit, with which its errors are compared.
 
     That is how far its reference goes once it is blended in, or where none of its kind moves then
-    to speak of, on the way there; at least a tenth of what the farthest of its kind does, or
+    to speak of, during the ramp; at least a tenth of what the farthest of its kind does, or
     `default_scales` if none moves at all.
     """
-    ways = np.array(task.default_scales, dtype=float)
+    travels = np.array(task.default_scales, dtype=float)
     for kind in set(task.kinds):
         own = [i for i, other in enumerate(task.kinds) if other == kind]
         least = 1e-9 * np.nan_to_num(task.default_scales[own], posinf=0.0).max()
@@ -175,9 +175,9 @@ def ways_of(run: Run, task: Task) -> Any:
             rows = rows[:, own]
             spans = _spans(rows)
             if spans.max() > least:
-                ways[own] = np.maximum(spans, _MIN_WAY_RATIO * spans.max())
+                travels[own] = np.maximum(spans, _MIN_TRAVEL_RATIO * spans.max())
                 least = _MIN_MOTION_RATIO * spans.max()
-    return ways
+    return travels
 
 
 def _spans(rows: Matrix) -> Any:
@@ -206,14 +206,14 @@ def _strayed_tips(shares: Vector, tips: Tips | None, tolerance: float) -> Iterat
         )
 
 
-def _strayed_outputs(shares: Vector, ways: Vector, task: Task) -> Iterator[str]:
+def _strayed_outputs(shares: Vector, travels: Vector, task: Task) -> Iterator[str]:
     """Yield, in words, the output that follows least, if one does not."""
     if (shares > task.tolerance).any():
         k = np.nanargmax(shares)
         yield (
             f'the output of {task.names[k]} does not follow: RMS'
-            f' {in_words(shares[k] * ways[k], task.units[k])}, {shares[k]:.1%} of'
-            f' {in_words(ways[k], task.units[k])};'
+            f' {in_words(shares[k] * travels[k], task.units[k])}, {shares[k]:.1%} of'
+            f' {in_words(travels[k], task.units[k])};'
             f' at most {task.tolerance:.1%} is asked'
         )
 

@@ -27,7 +27,7 @@ from softrobot_dynamics.studies.trial import FAILED, FAILED_RATIO
 COLORS, MARKERS = ('#2a9d8f', '#e9a13b', '#c1272d'), ('o', 'o', 'X')  # of the STATES
 DPI, PANEL_SIZE, MAX_FACTORS = 130, 3.1, 5  # [1/inch], side of a panel [inch], factors drawn
 _RUN_OFFSET = 0.015  # of the range, at which runs are drawn beside a given value
-_MIN_DRAWN_ERROR = 1e-4  # of the way
+_MIN_DRAWN_ERROR = 1e-4  # of the travel
 _HEAD_HEIGHT, _LINE_HEIGHT = 0.85, 0.19  # [inch] for title and counts, for each line below them
 
 
@@ -91,7 +91,7 @@ def _draw_errors(axes: Axes, study: Study, i: int, found: tuple[FailureBoundary,
     axes.set_ylim(0.7 * _MIN_DRAWN_ERROR, 14.0 * FAILED_RATIO)
     axes.yaxis.set_major_formatter(lambda share, place: f'{100.0 * share:g}%')
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.set_ylabel('RMS error, of the way', **STYLE)
+    axes.set_ylabel('RMS error / travel', **STYLE)
 
 
 def _shade(axes: Axes, boundary: FailureBoundary, factor: float, color: str) -> None:

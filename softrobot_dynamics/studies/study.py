@@ -69,7 +69,7 @@ class Study(NamedTuple):
     factors: tuple[Factor, ...]  # (d,) their `name` and `unit`
     values: Matrix  # (N, d) of them
     state: Integers  # (N,) 0: followed, 1: degraded, 2: failed
-    error_ratio: Vector  # (N,) the largest RMS error of a tip or output over its way
+    error_ratio: Vector  # (N,) the largest RMS error of a tip or output over its travel
     tip_rms_m: Vector  # (N,) [m]
     saturated: Vector  # (N,) share of ticks with a controlled command at a limit
     unanswered: Vector  # (N,) share of ticks in which the law had no command

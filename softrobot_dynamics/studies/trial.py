@@ -73,7 +73,7 @@ def given_by(description: RobotDescription, files: Iterable[Path]) -> Simulation
 
 STATES = 'followed', 'degraded', 'failed'
 FOLLOWED, DEGRADED, FAILED = range(3)
-FAILED_RATIO = 1.0  # RMS error of the way; beyond it, to stand still would be as good
+FAILED_RATIO = 1.0  # RMS error over the travel; beyond it, to stand still would be as good
 _TOO_SHORT = 'the run ended before the reference was blended in'
 # one tick of so many is evaluated: the shares are the same, and kinematics takes its time
 _EVALUATED_TICK = 5
@@ -106,7 +106,7 @@ class Outcome(NamedTuple):
     """Result of a run; nan where there is nothing to tell."""
 
     state: int  # of STATES
-    error_ratio: float  # the largest RMS error of a tip or output over its way
+    error_ratio: float  # the largest RMS error of a tip or output over its travel
     tip_rms_m: float  # [m]
     saturated: float  # share of ticks with a controlled command at a limit
     unanswered: float  # share of ticks in which the law had no command

@@ -1,5 +1,5 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
-"""The fate of objects in a run: way, holders, slip."""
+"""The fate of objects in a run: displacement, holders, slip."""
 
 import numpy as np
 import pytest

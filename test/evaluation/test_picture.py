@@ -129,7 +129,7 @@ def test_each_quantity_has_a_panel_of_its_own(tmp_path, robot):
     draw_curves(figure, report.load(tmp_path))
     canvas.draw()
     assert [axes.get_ylabel().replace('\n', ' ') for axes in figure.axes] == {
-        'soft_hand': ['output error [of its way]', 'angle [rad]', 'elongation [mm]',
+        'soft_hand': ['output error [of its travel]', 'angle [rad]', 'elongation [mm]',
                       'torque [N m]', 'tension [N]'],
         'double_pendulum': ['output error [rad]', 'angle [rad]', 'torque [N m]'],
     }[robot]  # fmt: skip

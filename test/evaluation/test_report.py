@@ -164,7 +164,7 @@ def test_every_output_must_follow_in_its_own_unit(of, share, held):
 
 @pytest.mark.parametrize('y_d, size', [
     (lambda t: 0.0 * t, 1.0),  # nothing moves: `default_scales`
-    (lambda t: 3.0 * np.clip(t, 0.0, 1.0), 3.0),  # a set-point: the way to it
+    (lambda t: 3.0 * np.clip(t, 0.0, 1.0), 3.0),  # a set-point: the travel to it
     (lambda t: np.where(t < 1.0, 9.0 * t, 9.0 + np.sin(7.0 * t)), 2.0),  # a path: itself
     (lambda t: np.where(t < 1.0, 9.0 * t, 9.0 + 1e-6 * np.sin(7.0 * t)), 9.0),  # rounding of one
 ])  # fmt: skip

@@ -154,7 +154,7 @@ controller:
 
 
 def test_a_predictive_law_that_leads_a_tip_is_judged_by_it(controller):
-    """A led tip stays within 2 % of its way with a fifth more mass, if the force is learnt."""
+    """A led tip stays within 2 % of its travel with a fifth more mass, if the force is learnt."""
     controller.write_text(PREDICTIVE, encoding='utf-8')
     vary = {'mass': '1,1.2', 'predictive.observer': '0,5ms'}
     experiment = planned(controller, vary, seconds=0.9, tolerance=0.02, runs=None)
