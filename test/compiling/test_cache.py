@@ -145,8 +145,9 @@ def test_planning_compiles_nothing_new():
 
 def test_no_tick_waits_for_a_kernel():
     """Once a law is built, no tick looks for a kernel, neither its first plan nor a new target."""
-    for line in finish(start(TICKS, cache_folder()))[0].splitlines():
-        name, before, *new = line.split()
+    lines = [line.split() for line in finish(start(TICKS, cache_folder()))[0].splitlines()]
+    assert [name for name, *_ in lines] == ['pfbl', 'task', 'predictive']
+    for name, before, *new in lines:
         assert int(before) > 0 and new == [], name
 
 
