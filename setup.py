@@ -2,34 +2,80 @@
 """Install the library, the `softrobot` command and what `ros2 launch` and `ros2 run` look for."""
 
 from glob import glob
+from importlib import import_module
+from importlib.util import find_spec
 import os
 from pathlib import Path
+import platform
 import shutil
+import subprocess
+import sys
 
 from setuptools import Distribution, find_packages, setup
 from setuptools.command.build_py import build_py
 
 NAME = 'softrobot_dynamics'
-KERNELS = os.environ.get('SOFTROBOT_KERNELS')  # a folder that `softrobot compile --shared` filled
+ROBOTS = Path(__file__).resolve().parent / 'config' / 'robots'
+# Robots whose kernels are compiled with the package, by shipped names or files, or a folder that
+# `softrobot compile --shared` has filled. With 0 they are compiled at the first start.
+KERNELS = os.environ.get('SOFTROBOT_KERNELS', 'pcc_arm').split()
+WITH_KERNELS = (
+    KERNELS not in ([], ['0'])
+    and sys.platform == 'linux'
+    and platform.machine() in ('x86_64', 'aarch64')
+    and all(map(find_spec, ['numba', 'numpy', 'scipy', 'yaml']))
+)
 
 # An editable install asks `has_data` before it installs data files, and nobody defines it.
 Distribution.has_data = Distribution.has_data_files
 
 
-class BuildWithKernels(build_py):
-    """Copy compiled kernels into the package, for a wheel of one kind of machine."""
+class Build(build_py):
+    """Put the kernels of robots beside the modules, compiled, as other packages compile C++."""
 
     def run(self):
-        """Build as without them, then copy."""
+        """Build the modules, then compile or copy the kernels."""
         super().run()
-        shutil.copytree(KERNELS, Path(self.build_lib, NAME, 'prebuilt'), dirs_exist_ok=True)
+        if getattr(self, 'editable_mode', False):  # its sources will change
+            return
+        library = Path(self.build_lib).resolve()
+        target = library / NAME / 'prebuilt'
+        shutil.rmtree(target, ignore_errors=True)  # of an earlier build
+        if WITH_KERNELS and len(KERNELS) == 1 and os.path.isdir(KERNELS[0]):
+            shutil.copytree(KERNELS[0], target)
+        elif WITH_KERNELS:
+            compile_kernels(library, target)
+
+
+def compile_kernels(library, target):
+    """Compile kernels of the package in a folder; if nobody asked for them it may do without."""
+    shipped = {name: ROBOTS / f'{name}.yaml' for name in KERNELS}
+    robots = [str(x) if x.exists() else os.path.abspath(name) for name, x in shipped.items()]
+    command = [sys.executable, '-m', f'{NAME}.cli', 'compile', '--shared', str(target)]
+    path = os.pathsep.join([str(library), *filter(None, sys.path)])
+    environment = {**os.environ, 'PYTHONPATH': path, 'PYTHONDONTWRITEBYTECODE': '1'}
+    print(f'compiling the kernels of {", ".join(KERNELS)}', flush=True)
+    done = subprocess.run([*command, '--laws', 'pfbl', *robots], env=environment, cwd=library)
+    if done.returncode:
+        shutil.rmtree(target, ignore_errors=True)
+        if 'SOFTROBOT_KERNELS' in os.environ:
+            raise SystemExit(f'SOFTROBOT_KERNELS: {KERNELS} cannot be compiled, see above')
+        print('kernels are not compiled now: they will be at the first start', flush=True)
 
 
 def commands():
-    """Return what is built in another way, if kernels are given."""
-    if not KERNELS:
-        return {}
-    from wheel.bdist_wheel import bdist_wheel  # a wheel without kernels needs none of this
+    """Return the commands that differ from those of setuptools."""
+    found = {'build_py': Build}
+    # the second for setuptools before 70.1; without both nothing makes wheels here
+    for module in ('setuptools.command.bdist_wheel', 'wheel.bdist_wheel'):
+        if WITH_KERNELS and find_spec(module.partition('.')[0]) and find_spec(module):
+            found['bdist_wheel'] = platform_wheel(import_module(module).bdist_wheel)
+            break
+    return found
+
+
+def platform_wheel(bdist_wheel):
+    """Return the command that makes a wheel of one kind of machine, given that of setuptools."""
 
     class PlatformWheel(bdist_wheel):
         """A wheel of one kind of machine, for every Python, and glibc 2.17 or later."""
@@ -42,7 +88,7 @@ def commands():
             _, _, platform = super().get_tag()
             return 'py3', 'none', platform.replace('linux_', 'manylinux_2_17_', 1)
 
-    return {'build_py': BuildWithKernels, 'bdist_wheel': PlatformWheel}
+    return PlatformWheel
 
 
 PLOT = ['matplotlib>=3.7']

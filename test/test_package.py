@@ -18,6 +18,7 @@ import zipfile
 
 import pytest
 import softrobot_dynamics as sd
+from softrobot_dynamics.compiling import prebuilt
 from softrobot_dynamics.compiling.numba_versions import TESTED_VERSIONS
 import yaml
 
@@ -40,19 +41,31 @@ def manifest():
 @pytest.fixture(scope='module', params=['build_wheel', 'build_editable'])
 def wheel(request, tmp_path_factory):
     """Return the opened archive that pip would install, plain or editable."""
-    pytest.importorskip('setuptools', minversion='70.1', reason='older ones need more to build')
-    sources, target = tmp_path_factory.mktemp('sources'), tmp_path_factory.mktemp('wheel')
-    for name in SOURCES:
-        shutil.copy(ROOT / name, sources)
-    for name in (NAME, 'config', 'launch', 'resource', 'scripts'):
-        shutil.copytree(ROOT / name, sources / name)
-    build = f'from setuptools import build_meta; build_meta.{request.param}({str(target)!r})'
-    run = subprocess.run(
-        [sys.executable, '-c', build], cwd=sources, capture_output=True, text=True
-    )
+    folder = copy_of_sources(tmp_path_factory.mktemp('sources'))
+    run = build(folder, request.param, SOFTROBOT_KERNELS='0')
     assert run.returncode == 0, run.stderr
-    with zipfile.ZipFile(next(target.glob('*.whl'))) as archive:
+    with zipfile.ZipFile(next(folder.glob('dist/*.whl'))) as archive:
         yield archive
+
+
+def copy_of_sources(folder):
+    """Copy what a build needs into a folder, and return it."""
+    for name in SOURCES:
+        shutil.copy(ROOT / name, folder)
+    for name in (NAME, 'config', 'launch', 'resource', 'scripts'):
+        shutil.copytree(ROOT / name, folder / name)
+    return folder
+
+
+def build(folder, way='build_wheel', **variables):
+    """Build what pip would install into the folder `dist` of the sources; return the process."""
+    pytest.importorskip('setuptools', minversion='70.1', reason='older ones need more to build')
+    program = f"from setuptools import build_meta; build_meta.{way}('dist')"
+    environment = {**os.environ, **variables}
+    return subprocess.run(
+        [sys.executable, '-c', program],
+        cwd=folder, env=environment, capture_output=True, text=True,
+    )  # fmt: skip
 
 
 def test_the_versions_agree(manifest):
@@ -87,6 +100,53 @@ def test_package_xml_says_what_colcon_needs(manifest):
     assert manifest.findtext('name') == NAME
     assert manifest.findtext('export/build_type') == 'ament_python'
     assert re.fullmatch(r'[-\w.+]+@[-\w]+(\.[-\w]+)+', manifest.find('maintainer').get('email'))
+
+
+def test_kernels_are_built_in_or_refused(tmp_path):
+    """
+    A wheel with kernels is for one kind of machine.
+
+    A build whose robots are named ends with an error if these do not compile. Otherwise it goes on
+    without kernels.
+    """
+    kernels = tmp_path / 'kernels'
+    kernels.mkdir()
+    (tmp_path / 'sources').mkdir()
+    folder = copy_of_sources(tmp_path / 'sources')
+    (kernels / 'some.o').write_bytes(b'code')
+    run = build(folder, SOFTROBOT_KERNELS=str(kernels))
+    assert run.returncode == 0, run.stderr
+    (wheel,) = folder.glob('dist/*.whl')
+    assert '-py3-none-manylinux_2_17_' in wheel.name
+    assert any(x.endswith(f'{NAME}/prebuilt/some.o') for x in zipfile.ZipFile(wheel).namelist())
+    wheel.unlink()
+
+    run = build(folder, SOFTROBOT_KERNELS='pcc_arn')
+    assert run.returncode == 1 and not list(folder.glob('dist/*.whl'))
+    assert "SOFTROBOT_KERNELS: ['pcc_arn'] cannot be compiled" in run.stderr
+    assert re.search('^softrobot: .*/pcc_arn', run.stderr, re.MULTILINE)  # what is wrong with it
+
+    (folder / 'config' / 'robots' / 'pcc_arm.yaml').write_text('bodies: 3\n')
+    run = build(folder)
+    assert run.returncode == 0, run.stderr
+    assert 'they will be at the first start' in run.stdout
+    (wheel,) = folder.glob('dist/*.whl')
+    names = zipfile.ZipFile(wheel).namelist()
+    assert [x for x in names if x.endswith('/compiling/prebuilt.py')]
+    assert not [x for x in names if '/prebuilt/' in x]
+
+
+@pytest.mark.skipif(not prebuilt.FOLDER.exists(), reason='installed without kernels')
+def test_an_installed_package_starts_its_loop_without_compiling(tmp_path):
+    """With an empty cache the loop of pcc_arm finds all kernels in the package."""
+    run = subprocess.run(
+        [sys.executable, '-m', f'{NAME}.cli', 'compile', '--laws', 'pfbl', 'pcc_arm'],
+        cwd=tmp_path, env={**os.environ, 'SOFTROBOT_CACHE_DIR': str(tmp_path)},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert 'compiling' not in run.stdout + run.stderr
+    assert not [*tmp_path.glob('*.o'), *tmp_path.glob('*.nbc')]
 
 
 @pytest.mark.parametrize('wheel', ['build_wheel'], indirect=True)

@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Everything that the nodes of a robot would compile, compiled ahead of time; needs no ROS."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 import contextlib
 import subprocess
 import sys
@@ -9,20 +9,19 @@ from typing import Any
 
 from softrobot_dynamics.compiling.processes import python_command, python_environment
 from softrobot_dynamics.configuration import build
-from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.errors import ArgumentError
 
 _RATE, _SUBSTEP = 1000.0, 5e-4
 
 
-def warm(robot: str) -> None:
+def warm(robot: str, laws: Iterable[str]) -> None:
     """
-    Compile the kernels of simulation, references and every law that can control the robot.
+    Compile the kernels of simulation, references and those laws that can control the robot.
 
     Raises SoftRobotError for a robot that cannot be simulated.
     """
     with simulation_elsewhere(robot):
-        for law in CONTROLLERS.names():
+        for law in laws:
             with contextlib.suppress(ArgumentError):  # it takes more actuators, or fewer
                 build.controlled({**_values(robot), 'controller': law})
     build.simulated(_values(robot))
