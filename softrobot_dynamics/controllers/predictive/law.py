@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-import functools
 import math
 from typing import Any, ClassVar, TYPE_CHECKING
 
@@ -65,10 +64,13 @@ class Predictive(Controller[PredictiveSettings]):
         self._body = body_index(model, self._tip, 'tip') if self._tip else -1
         own = np.zeros(0, dtype=np.int64) if self._tip else self.controlled
 
-        def build() -> Planner:
+        def build_planner() -> Planner:
             return Planner(model, own, self.reference_width, self.settings.contact)
 
-        (self._planner,) = compile_in_parallel(build)
+        def build_analysis() -> RestAnalysis:
+            return RestAnalysis(model, self.settings.contact)
+
+        self._planner, self._at_rest = compile_in_parallel(build_planner, build_analysis)
         zero = constant(np.zeros(self.reference_width))
         self.plan = BlendedReference(zero, zero, 0.0, 0.0)
         self._feedback = PlanFeedback(model.n, model.m)
@@ -195,11 +197,6 @@ class Predictive(Controller[PredictiveSettings]):
         timing = Timing(self.period, settings.ticks(self.period), delayed)
         problem = problem_of(self.model, self.controlled, self._body, settings)
         return self._at_rest.growth(q, u, problem, self.controlled, timing, uncertainty)
-
-    @functools.cached_property
-    def _at_rest(self) -> RestAnalysis:
-        """The analysis of the loop about rest, for any thread."""
-        return RestAnalysis(self.model, self.settings.contact)
 
     def forget_last_step(self) -> None:
         """Learn nothing from the last period, see :meth:`Controller.forget_last_step`."""
