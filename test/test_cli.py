@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from softrobot_dynamics import cli
+from softrobot_dynamics.compiling import numba_versions
 from softrobot_dynamics.description.shipped import shipped
 from support.closures import four_bar
 from support.recorded import write_demo
@@ -135,6 +136,16 @@ def test_compile_fills_the_cache(capsys):
     assert cli.main(['compile', 'double_pendulum']) == 0
     shown = capsys.readouterr().out
     assert 'double_pendulum' in shown and 'kernels are in' in shown
+
+
+def test_compile_refuses_what_it_cannot_do(capsys, monkeypatch, tmp_path):
+    """Laws that do not exist are refused, and to share kernels of a numba that keeps none."""
+    assert cli.main(['compile', '--laws', 'pfbl,none', 'double_pendulum']) == 2
+    assert "'none', expected some of computed_torque, " in capsys.readouterr().err
+    monkeypatch.setattr(numba_versions, 'installed_version', lambda: '0.58.1')
+    assert cli.main(['compile', '--shared', str(tmp_path / 'made'), 'double_pendulum']) == 2
+    assert "'0.58.1', expected numba>=" in capsys.readouterr().err
+    assert not (tmp_path / 'made').exists()
 
 
 def test_plot_draws_a_recorded_demo(tmp_path, capsys):

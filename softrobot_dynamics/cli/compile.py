@@ -47,6 +47,7 @@ def run(options: Namespace) -> int:
 
 def _share(folder: Path, robots: Sequence[str], laws: Iterable[str]) -> int:
     """Compile for the level of this kind of machine, in a process that numba tells so."""
+    from softrobot_dynamics.compiling import numba_versions
     from softrobot_dynamics.compiling.prebuilt import collect
     from softrobot_dynamics.compiling.processes import python_command, python_environment
     from softrobot_dynamics.compiling.targets import LEVELS
@@ -56,6 +57,9 @@ def _share(folder: Path, robots: Sequence[str], laws: Iterable[str]) -> int:
     machine = platform.machine()
     if machine not in LEVELS:
         raise ArgumentError('machine', machine, f'one of {", ".join(LEVELS)}')
+    if not numba_versions.keeps_machine_code():
+        found = numba_versions.installed_version()
+        raise ArgumentError('numba', found, f'{numba_versions.TESTED_RANGE}, which keeps kernels')
     level = LEVELS[machine]
     with tempfile.TemporaryDirectory() as cache:
         own = {'SOFTROBOT_CACHE_DIR': cache, 'SOFTROBOT_PREBUILT': '0', **level.variables()}

@@ -135,10 +135,10 @@ def test_other_versions_are_not_tested_ones(version):
 
 
 @pytest.mark.quick
-def test_setup_allows_the_tested_range():
-    """The numba versions that setup.py allows are those for which internals are used."""
-    setup = Path(__file__).parents[2] / 'setup.py'
-    assert repr(TESTED_RANGE) in setup.read_text()
+@pytest.mark.parametrize('name', ['setup.py', 'pyproject.toml'])
+def test_the_tested_range_is_what_an_installation_takes(name):
+    """The numba versions that are installed, also to build, are those whose internals are used."""
+    assert repr(TESTED_RANGE) in (Path(__file__).parents[2] / name).read_text()
 
 
 @pytest.mark.quick
