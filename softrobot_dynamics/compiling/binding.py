@@ -219,10 +219,16 @@ def _kind(name: str, value: Any) -> Any:
     if hasattr(value, '_fields'):
         return type(value), tuple(map(_kind, value._fields, value))
     if isinstance(value, np.ndarray) and value.flags.c_contiguous:
-        return value.dtype.name, value.ndim
+        return _type_name(value.dtype), value.ndim
     if not isinstance(value, (int, float)):
         raise ArgumentError(name, value, 'a number, a contiguous array, or a NamedTuple of such')
     return float if isinstance(value, float) else int
+
+
+@functools.cache
+def _type_name(dtype: np.dtype[Any]) -> str:
+    """Return the name of a data type, which numpy composes anew whenever it is asked for."""
+    return dtype.name
 
 
 class _Keeper(bytearray):
