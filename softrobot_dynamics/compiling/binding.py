@@ -71,10 +71,16 @@ def address(module: str, function: str, arguments: str) -> int:
     arguments are others.
     """
     found = getattr(sys.modules[module], function)
-    names = list(inspect.signature(found.py_func).parameters)
-    if names != arguments.split(', '):
-        raise ArgumentError(f'{module}.{function}', names, f'a kernel of {arguments}')
+    names = _parameters(found.py_func)
+    if ', '.join(names) != arguments:
+        raise ArgumentError(f'{module}.{function}', list(names), f'a kernel of {arguments}')
     return _emitted(found, (), True).address
+
+
+@functools.cache
+def _parameters(function: FunctionType) -> tuple[str, ...]:
+    """Return the names of a function's parameters."""
+    return tuple(inspect.signature(function).parameters)
 
 
 def _emitted(
@@ -94,7 +100,7 @@ def _source(function: FunctionType, kinds: tuple[Any, ...], by_address: bool, ty
     """
     label, first = function.__name__, []
     lines = [_import_line(name, value) for name, value in _globals_used(function).items()]
-    names = [name for name in inspect.signature(function).parameters if name not in dict(kinds)]
+    names = [name for name in _parameters(function) if name not in dict(kinds)]
     head, tail = ['@for_python(**OPTIONS)', f'def {label}(%s):'], []
     if by_address:
         pointers = ['INTEGERS'] * bool(kinds) + ['FLOATS'] * len(names)

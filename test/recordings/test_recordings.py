@@ -3,6 +3,7 @@
 
 import contextlib
 import errno
+import functools
 import json
 import os
 from pathlib import Path
@@ -89,6 +90,7 @@ def add(record, count):
             record._write()
 
 
+@functools.cache
 def columns(count):
     """Return what the columns of so many ticks must be."""
     _, stamps, *values = zip(*ticks(count), strict=True)
