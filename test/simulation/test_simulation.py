@@ -122,9 +122,9 @@ def test_stiff_damping_is_stable_at_a_millisecond(name):
 @pytest.mark.parametrize('name', ['pcc_arm', 'planar_cc_chain'])
 def test_a_passive_arm_settles_in_equilibrium(name):
     """With and without actuation the arm comes to rest where the statics say."""
-    model = compiled(name)
+    model, settled = compiled(name), {'pcc_arm': 50.0, 'planar_cc_chain': 30.0}[name]  # [s]
     for u in (np.zeros(model.m), moderate(model)):
-        simulator = run(model, u, 60.0, 1e-3, q=np.full(model.n, 0.02))
+        simulator = run(model, u, settled, 1e-3, q=np.full(model.n, 0.02))
         found = equilibrium(model, u=u)
         np.testing.assert_allclose(simulator.q, found.q, atol=1e-6)
 
