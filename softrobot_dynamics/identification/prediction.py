@@ -116,7 +116,8 @@ class Predictor:
         """Return derivatives by x_k at fixed q: residuals (P, n) and markers (P, K, 3)."""
         robot, step = self.parameters.beside(z[: self._p], k)
         model = compile_model(robot)
-        after = self._residuals(Statics(model, commanded=True), seen.q)
+        statics = Statics(model, commanded=True, residual_only=True)
+        after = self._residuals(statics, seen.q)
         offsets = self._offsets(z)
         points = markers_at(model, self.postures.markers, seen.q, offsets).points
         return (after - before) / step, (points - seen.marked.points) / step
