@@ -71,7 +71,6 @@ def helped(tmp_path_factory):
             return status, out.read_text(), errors.read_text()
 
         yield run
-        forking.stdin.close()
 
 
 @pytest.mark.parametrize('path', SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
