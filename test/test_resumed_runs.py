@@ -28,10 +28,12 @@ def test_skipped():
 def run(folder, workers):
     """Return (status, last line) of a run of the tests in a folder."""
     command = [sys.executable, '-m', 'pytest', '-q', '-p', 'resumed', '--passed', 'passed']
+    # other plugins that are installed, as those of launch_testing, take longer than these tests
+    own = {'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1', 'PYTHONDONTWRITEBYTECODE': '1'}
     done = subprocess.run(
-        [*command, '-p', 'no:cacheprovider', '-n', workers, 'test_some.py'],
+        [*command, '-p', 'xdist', '-p', 'no:cacheprovider', '-n', workers, 'test_some.py'],
         cwd=folder,
-        env={**os.environ, 'PYTHONPATH': str(PLUGINS), 'PYTHONDONTWRITEBYTECODE': '1'},
+        env={**os.environ, **own, 'PYTHONPATH': str(PLUGINS)},
         capture_output=True,
         text=True,
     )

@@ -1,7 +1,7 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Material curves through a body, and the Gauss points at which their lengths are measured."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import functools
 from itertools import pairwise
@@ -93,7 +93,12 @@ class Curve:
         cuts = -(-point_count // max(least, MAX_RULE_POINTS))
         return cuts, -(-point_count // cuts)
 
-    def _rule(self, doublings: int) -> tuple[Matrix, Matrix, Vector]:
+    @functools.cached_property
+    def _rule(self) -> Callable[[int], tuple[Matrix, Matrix, Vector]]:
+        """The rule of a number of doublings, made once: several kernels have the same."""
+        return functools.cache(self._new_rule)
+
+    def _new_rule(self, doublings: int) -> tuple[Matrix, Matrix, Vector]:
         """Points (K, 3) [m], derivatives (K, 2), weights (K,) [m] that discretise the curve."""
         cuts, count = self._each(doublings)
         inner = [np.linspace(a, b, cuts + 1)[:-1].tolist() for a, b in pairwise(self.pieces)]

@@ -71,10 +71,16 @@ def address(module: str, function: str, arguments: str) -> int:
     arguments are others.
     """
     found = getattr(sys.modules[module], function)
-    names = list(inspect.signature(found.py_func).parameters)
-    if names != arguments.split(', '):
-        raise ArgumentError(f'{module}.{function}', names, f'a kernel of {arguments}')
+    names = _parameters(found.py_func)
+    if ', '.join(names) != arguments:
+        raise ArgumentError(f'{module}.{function}', list(names), f'a kernel of {arguments}')
     return _emitted(found, (), True).address
+
+
+@functools.cache
+def _parameters(function: FunctionType) -> tuple[str, ...]:
+    """Return the names of a function's parameters."""
+    return tuple(inspect.signature(function).parameters)
 
 
 def _emitted(
@@ -94,7 +100,7 @@ def _source(function: FunctionType, kinds: tuple[Any, ...], by_address: bool, ty
     """
     label, first = function.__name__, []
     lines = [_import_line(name, value) for name, value in _globals_used(function).items()]
-    names = [name for name in inspect.signature(function).parameters if name not in dict(kinds)]
+    names = [name for name in _parameters(function) if name not in dict(kinds)]
     head, tail = ['@for_python(**OPTIONS)', f'def {label}(%s):'], []
     if by_address:
         pointers = ['INTEGERS'] * bool(kinds) + ['FLOATS'] * len(names)
@@ -219,10 +225,16 @@ def _kind(name: str, value: Any) -> Any:
     if hasattr(value, '_fields'):
         return type(value), tuple(map(_kind, value._fields, value))
     if isinstance(value, np.ndarray) and value.flags.c_contiguous:
-        return value.dtype.name, value.ndim
+        return _type_name(value.dtype), value.ndim
     if not isinstance(value, (int, float)):
         raise ArgumentError(name, value, 'a number, a contiguous array, or a NamedTuple of such')
     return float if isinstance(value, float) else int
+
+
+@functools.cache
+def _type_name(dtype: np.dtype[Any]) -> str:
+    """Return the name of a data type, which numpy composes anew whenever it is asked for."""
+    return dtype.name
 
 
 class _Keeper(bytearray):

@@ -76,10 +76,10 @@ class Differentiator:
         commanded: bool = False,
         touching: bool = False,
     ) -> None:
-        plan, n = model.contact_plan, model.n
+        plan, n = model.contact_plan if touching else None, model.n
         self._touching: ContactStiffness | None = None
         self.time = 0.0
-        if touching and plan is not None:
+        if plan is not None:
             self._touching = ContactStiffness(model, plan)
             accelerations(model, np.eye(n), np.zeros(n))  # compiles
         workspace = DerivativeWorkspace(model, force, commanded=commanded)

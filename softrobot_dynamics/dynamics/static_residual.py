@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -46,9 +47,10 @@ class Statics:
 
     If ``commanded``, u are commands, see :func:`~.statics.equilibrium`.
     Only a share of all loads acts, see :meth:`set_load_factor`. ``derivatives`` is
-    the model's Differentiator, if there is one already; friction, see :meth:`slide`, is
-    differenced. A robot with closures is an ArgumentError, unless the caller is to keep them
-    ``closed``: this is the residual of its tree.
+    the model's Differentiator, if there is one already; with ``residual_only`` there is none until
+    a derivative is asked for. Friction, see :meth:`slide`, is differenced. A robot with closures
+    is an ArgumentError, unless the caller is to keep them ``closed``: this is the residual of its
+    tree.
     """
 
     def __init__(
@@ -58,11 +60,14 @@ class Statics:
         derivatives: Differentiator | None = None,
         commanded: bool = False,
         closed: bool = False,
+        residual_only: bool = False,
     ) -> None:
         if not closed:
             require_tree(model, 'planning and fits of postures are')
         self.model, self._evaluate, self._loads = model, model.evaluator(), loads
-        self._derivatives = own = derivatives or Differentiator(model)
+        self._known_derivatives = derivatives
+        if not residual_only:
+            self._derivatives  # noqa: B018 (its kernels are compiled here)
         self._zero, self._load_factor = np.zeros(model.n), 1.0
         scales = model.scales
         self._energy = scales.weight + load_energy(scales, loads)
@@ -75,7 +80,12 @@ class Statics:
         self._friction, self._commanded = False, commanded
         self._contact = contact_forces(model)
         if held.any() or (model.cable_tables.cables[:, 1] == 2).any():
-            self._cables = HeldCables(model, self._evaluate.robot, own, commanded)
+            robot = self._evaluate.robot
+            self._cables = HeldCables(model, robot, self._derivatives, commanded)
+
+    @functools.cached_property
+    def _derivatives(self) -> Differentiator:
+        return self._known_derivatives or Differentiator(self.model)
 
     def set_load_factor(self, factor: float) -> None:
         """Scale u, gravity and loads by a factor from 0 to 1."""

@@ -116,7 +116,8 @@ class Predictor:
         """Return derivatives by x_k at fixed q: residuals (P, n) and markers (P, K, 3)."""
         robot, step = self.parameters.beside(z[: self._p], k)
         model = compile_model(robot)
-        after = self._residuals(Statics(model, commanded=True), seen.q)
+        statics = Statics(model, commanded=True, residual_only=True)
+        after = self._residuals(statics, seen.q)
         offsets = self._offsets(z)
         points = markers_at(model, self.postures.markers, seen.q, offsets).points
         return (after - before) / step, (points - seen.marked.points) / step
@@ -150,13 +151,15 @@ def markers_at(
         own = [k for k, body in enumerate(bodies) if body == name]
         there = np.array([markers[k].point for k in own], dtype=float)
         body = model.body_names.index(name)
+        turns = np.empty((len(q), len(own), 3, model.n))  # angular rows of the Jacobians
         for i, row in enumerate(q):
             evaluator = model.per_thread.evaluator
             evaluator(row, zero)
             found = Placement(model, evaluator.robot, row).points(body, there)
-            R, J = found.frames[:, :3, :3], found.jacobians
-            arms = np.einsum('kij,kj->ki', R, offsets[own])
-            marked.points[i, own], marked.frames[i, own] = found.positions + arms, R
-            turned = np.cross(J[:, :3], arms[:, :, None], axis=1)  # of a point on a rigid arm
-            marked.jacobians[i, own] = J[:, 3:] + turned
+            marked.points[i, own], marked.frames[i, own] = found.positions, found.frames[:, :3, :3]
+            turns[i], marked.jacobians[i, own] = found.jacobians[:, :3], found.jacobians[:, 3:]
+        arms = np.einsum('pkij,kj->pki', marked.frames[:, own], offsets[own])
+        marked.points[:, own] += arms
+        # of a point on a rigid arm
+        marked.jacobians[:, own] += np.cross(turns, arms[..., None], axis=2)
     return marked

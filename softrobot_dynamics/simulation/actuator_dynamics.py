@@ -67,7 +67,8 @@ class ActuatorDynamics:
     The forces of actuators with lag, delay, dead band, slack and supply, as their fields say.
 
     Forces are those along y that the simulator takes as u (m,). They begin with the first command
-    as if it had been there for long.
+    as if it had been there for long. Attribute ``direct``: whether every force equals its command
+    without lag, delay or dead zone.
     """
 
     def __init__(self, model: CompiledModel) -> None:
@@ -77,13 +78,9 @@ class ActuatorDynamics:
         self._delay = [part.delay for part in parts]
         self._supplies = Supplies(model)
         self._least = np.where([part.goes_slack for part in parts], 0.0, -np.inf)
-        self.begin()
-
-    @property
-    def direct(self) -> bool:
-        """Tell whether every force equals its command without lag, delay or dead zone."""
         later = self._lag.any() or any(self._delay) or self._supplies.any
-        return not (later or self._dead.any() or np.isfinite(self._least).any())
+        self.direct = not (later or self._dead.any() or np.isfinite(self._least).any())
+        self.begin()
 
     def begin(self, u: Vector | None = None) -> None:
         """Restart under u (m,) as if it had been there for long; None: under the next one."""

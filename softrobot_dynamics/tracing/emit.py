@@ -63,7 +63,10 @@ class TracedTables(NamedTuple):
         weights = np.concatenate([weights, np.zeros(padding)])
         symbols = {('x', i): column for i, column in enumerate(points.T)} | constants
         values = traversal.evaluate(self.rows, symbols, NUMERIC)
-        rows = np.array([weights] + [np.broadcast_to(v, weights.shape) for v in values])
+        rows = np.empty((1 + len(values), len(weights)))
+        rows[0] = weights
+        for row, value in zip(rows[1:], values):
+            row[:] = value
         return rows.reshape(len(rows), -1, block).transpose(1, 0, 2).ravel()
 
 

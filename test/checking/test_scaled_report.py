@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """A report and the validation of states are the same for robots of any size and stiffness."""
 
+import functools
+
 import numpy as np
 import pytest
 from softrobot_dynamics.checking.report import examine
@@ -12,8 +14,10 @@ FEW = (SIZES[5], SIZES[6], SIZES[8])
 RELATIVE = ('', '-', '%')
 
 
-def lines(model):
+@functools.cache
+def lines(robot, scale):
     """Return the findings by name without the load, but for those on speed and on likely units."""
+    model = model_of(robot(), scale)
     found = [each for each in examine(model) if each.name != 'units' and each.unit != 'us']
     return {each.name.partition(',')[0]: each for each in found}
 
@@ -22,7 +26,7 @@ def lines(model):
 @pytest.mark.parametrize('scale', FEW, ids=str)
 def test_a_report_asks_the_same_questions_at_any_size(robot, scale):
     """Robots of any size get the same questions and the same dimensionless numbers."""
-    wanted, found = (lines(model_of(robot(), each)) for each in (Scale(), scale))
+    wanted, found = (lines(robot, each) for each in (Scale(), scale))
     assert list(found) == list(wanted)
     for name, one in wanted.items():
         assert bool(found[name].question) == bool(one.question), found[name]

@@ -2,6 +2,7 @@
 """The noise of measured efforts in the filter's covariance and in push detection."""
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -130,22 +131,26 @@ def test_commands_have_no_noise():
     assert half.N == pytest.approx(0.5 * whole.N, rel=1e-6, abs=1e-15) and whole.N.any()
 
 
-def ways(own, seed, plant_noise, rate, push=True, span=0.3):
-    """Let the arm move with noisy gauges; yield (robot, force) whenever it was measured."""
-    model, rng = own.model, np.random.default_rng(seed)
+def ways(estimators, seed, plant_noise, rate, push=True, span=0.3):
+    """Let the arm move with noisy gauges; yield (robot, force) whenever all were told of it."""
+    model, rng = estimators[0].model, np.random.default_rng(seed)
     spread, keep = np.repeat([QUIET['moment'], QUIET['force']], 3), np.exp(-PERIOD)
     rest = sd.equilibrium(model, u=TENSIONS).q
-    own.begin(0.0, q=rest, u=TENSIONS)
-    P = own.estimate(0.0, covariance=True).covariance
+    for own in estimators:
+        own.begin(0.0, q=rest, u=TENSIONS)
+    P, *others = [own.estimate(0.0, covariance=True).covariance for own in estimators]
+    assert all(np.array_equal(P, other) for other in others)
     x = np.linalg.cholesky(P) @ rng.standard_normal(27)
     x[:9] += rest
     robot = sd.Simulator(model, q=x[:9], qd=x[9:18])
     efforts = load_estimator(gauged(plant_noise, rate)).efforts
-    eyes = SimulatedSensors(model, own.settings.sensors, efforts=efforts, seed=seed)
+    eyes = SimulatedSensors(model, estimators[0].settings.sensors, efforts=efforts, seed=seed)
     wrench = push * spread * rng.standard_normal((3, 6))
     for k in range(round(span / PERIOD)):
-        told = [own.measure(*r) for r in eyes.look(k * PERIOD, robot.q, robot.qd, TENSIONS)]
-        if told:
+        readings = list(eyes.look(k * PERIOD, robot.q, robot.qd, TENSIONS))
+        for reading, own in itertools.product(readings, estimators):
+            own.measure(*reading)
+        if readings:
             yield robot, wrench
         loads = {b: sd.Wrench(w, None, 'base') for b, w in zip(model.body_names, wrench)}
         robot.step(TENSIONS, PERIOD, loads)
@@ -153,46 +158,48 @@ def ways(own, seed, plant_noise, rate, push=True, span=0.3):
         wrench = keep * wrench + np.sqrt(1.0 - keep**2) * fresh
 
 
-def errors_of(own, rate, runs):
-    """Return normalised errors squared, and which numbers were within 95 %, of some runs."""
-    squares, inside = [], []
+def errors_of(estimators, rate, runs):
+    """
+    Return normalised errors squared, and which numbers were within 95 %, of some runs.
+
+    Of each estimator, (E, runs) and (E, runs, 27): all are told of the same motions.
+    """
+    squares, inside, model = [], [], estimators[0].model
     for seed in range(runs):
-        *_, (robot, wrench) = ways(own, seed, NOISE, rate)
-        found = own.estimate(own.time, covariance=True)
-        axes = [sd.jacobian(own.model, q=robot.q, body=b, frame='base')
-                for b in own.model.body_names]  # fmt: skip
+        *_, (robot, wrench) = ways(estimators, seed, NOISE, rate)
+        axes = [sd.jacobian(model, q=robot.q, body=b, frame='base') for b in model.body_names]
         force = sum(J.T @ w for J, w in zip(axes, wrench))
-        error = np.concatenate([found.q, found.qd, found.force])
-        error -= np.concatenate([robot.q, robot.qd, force])
-        squares.append(error @ np.linalg.solve(found.covariance, error))
-        inside.append(np.abs(error) < 1.96 * np.sqrt(np.diag(found.covariance)))
-    return np.array(squares), np.array(inside)
+        for own in estimators:
+            found = own.estimate(own.time, covariance=True)
+            error = np.concatenate([found.q, found.qd, found.force])
+            error -= np.concatenate([robot.q, robot.qd, force])
+            squares.append(error @ np.linalg.solve(found.covariance, error))
+            inside.append(np.abs(error) < 1.96 * np.sqrt(np.diag(found.covariance)))
+    shape = runs, len(estimators)
+    return np.reshape(squares, shape).T, np.reshape(inside, (*shape, -1)).swapaxes(0, 1)
 
 
 @pytest.mark.parametrize('rate', [100.0, 500.0])
 def test_the_covariance_matches_errors_of_gauges(rate):
     """Errors match the covariance, and are far too large for a filter that trusts gauges."""
-    squares, inside = errors_of(estimator(NOISE, rate), rate, 16)
-    assert chi2.ppf(1e-4, 27 * 16) < squares.sum() < chi2.ppf(1.0 - 1e-4, 27 * 16)
-    assert 0.92 < inside.mean() < 0.99
-    squares, inside = errors_of(estimator(0.0, rate), rate, 16)
-    assert np.median(squares) > 100.0 and inside[:, :18].mean() < 0.75
+    squares, inside = errors_of([estimator(NOISE, rate), estimator(0.0, rate)], rate, 16)
+    assert chi2.ppf(1e-4, 27 * 16) < squares[0].sum() < chi2.ppf(1.0 - 1e-4, 27 * 16)
+    assert 0.92 < inside[0].mean() < 0.99
+    assert np.median(squares[1]) > 100.0 and inside[1, :, :18].mean() < 0.75
 
 
 def test_noise_of_gauges_is_not_taken_for_a_push():
     """Without a push noise of gauges raises few alarms; trusting gauges fully raises many."""
-    found = {}
-    for noise in (NOISE, 0.0):
-        own = estimator(noise, 100.0)
-        chances = [
-            own.push('segment3').probability
-            for seed in range(3)
-            for k, _ in enumerate(ways(own, seed, NOISE, 100.0, push=False, span=1.5))
-            if k > 30
-        ]
-        found[noise] = np.array(chances)
-    assert found[NOISE].min() > 1e-5 and 0.35 < found[NOISE].mean() < 0.65
-    assert (found[0.0] < 1e-6).mean() > 0.1
+    both = [estimator(noise, 100.0) for noise in (NOISE, 0.0)]
+    chances = [
+        [own.push('segment3').probability for own in both]
+        for seed in range(3)
+        for k, _ in enumerate(ways(both, seed, NOISE, 100.0, push=False, span=1.5))
+        if k > 30
+    ]
+    known, trusted = np.transpose(chances)
+    assert known.min() > 1e-5 and 0.35 < known.mean() < 0.65
+    assert (trusted < 1e-6).mean() > 0.1
 
 
 def test_a_posture_is_as_uncertain_as_gauges_are():

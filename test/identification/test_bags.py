@@ -2,6 +2,7 @@
 """Motions from ROS bags equal those from tables; missing topics are named."""
 
 from pathlib import Path
+import shutil
 
 import numpy as np
 import pytest
@@ -166,21 +167,29 @@ start: rest
 """
 
 
-def long_bag(folder):
-    """Return a bag, in the form of `written`, of many commands of one tendon."""
-    joints = 'sensor_msgs/msg/JointState'
+@pytest.fixture(scope='module')
+def one_long_bag(tmp_path_factory):
+    """Return a bag, in the form of `written`, of many commands of one tendon, and its Motion."""
+    joints, folder = 'sensor_msgs/msg/JointState', tmp_path_factory.mktemp('bags')
     with Writer(folder / 'long', version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         connection = writer.add_connection('/joint_commands', joints, typestore=STORE)
         for k in range(20000):
             each = message(joints, header=header(0.001 * k), name=['t1'], effort=[float(k)])
             writer.write(connection, 1_000_000 * k, STORE.serialize_cdr(each, joints))
-    return folder / 'long'
+    return folder / 'long', read(folder / 'long', folder, LONG)
+
+
+@pytest.fixture
+def long_bag(one_long_bag, tmp_path):
+    """Return a copy of the long bag that a test may damage, and the Motion of the whole."""
+    bag, whole = one_long_bag
+    return Path(shutil.copytree(bag, tmp_path / 'long')), whole
 
 
 @pytest.mark.parametrize('place', [0.1, 0.5])
-def test_a_bag_with_overwritten_bytes_is_refused(tmp_path, place):
+def test_a_bag_with_overwritten_bytes_is_refused(long_bag, tmp_path, place):
     """A bag with zeros in place of messages is refused by an error that names it."""
-    bag = long_bag(tmp_path)
+    bag, _ = long_bag
     file = next(bag.glob('*.mcap'))
     data = bytearray(file.read_bytes())
     begin = int(place * len(data))
@@ -191,11 +200,10 @@ def test_a_bag_with_overwritten_bytes_is_refused(tmp_path, place):
 
 
 @pytest.mark.parametrize('metadata', [True, False])
-def test_a_cut_bag_is_read_up_to_where_it_was_cut(tmp_path, metadata):
+def test_a_cut_bag_is_read_up_to_where_it_was_cut(long_bag, tmp_path, metadata):
     """A cut bag gives all messages before the cut, and a warning with the time of the last."""
-    bag = long_bag(tmp_path)
+    bag, whole = long_bag
     file = next(bag.glob('*.mcap'))
-    whole = read(bag, tmp_path, LONG)
     data = file.read_bytes()
     file.write_bytes(data[: 3 * len(data) // 4])
     if not metadata:

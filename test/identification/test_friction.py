@@ -1,6 +1,8 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Friction of tendons from held postures and their last sliding directions."""
 
+import functools
+
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
@@ -22,6 +24,7 @@ U = np.array([
 """(P, m) [N], one after the other."""
 
 
+@functools.cache
 def arm():
     """Return a hanging arm of two rods, with one tendon along both and one along the first."""
     bodies = [{'name': n, 'joint': {'type': 'fixed'}, 'body': rod()} for n in ('near', 'far')]
@@ -35,23 +38,34 @@ def arm():
                           'actuators': actuators})  # fmt: skip
 
 
-def held(sliding, noise=0.0, u=U, **truth):
+def held(sliding, noise=0.0, u=U):
     """Return postures of the true arm, which slid so, by whole solves."""
-    model = sd.compile_model(sd.vary(arm(), {**TRUTH, **truth}))
-    ways = read_ways(sliding, np.array(u))
-    positions = np.empty((len(u), 2, 3))
-    for i, (row, way) in enumerate(zip(u, ways)):
+    positions = places(sliding, tuple(map(tuple, u)))
+    off = noise * np.random.default_rng(3).standard_normal(positions.shape)
+    return postures(arm(), u, MARKERS, positions + off, sliding=sliding)
+
+
+@functools.cache
+def places(sliding, u):
+    """Return where the markers of the true arm are, (P, 2, 3) [m], under tensions (P, m) [N]."""
+    model, positions = sd.compile_model(sd.vary(arm(), TRUTH)), np.empty((len(u), 2, 3))
+    for i, (row, way) in enumerate(zip(u, read_ways(sliding, np.array(u)))):
         q = sd.equilibrium(model, u=row, sliding=way).q
         for k, m in enumerate(MARKERS):
             positions[i, k] = sd.frame(model, q=q, body=m.body, point=m.point)[:3, 3]
-    positions += noise * np.random.default_rng(3).standard_normal(positions.shape)
-    return postures(arm(), u, MARKERS, positions, sliding=sliding)
+    return positions
+
+
+@functools.cache
+def exact(sliding):
+    """Return the fit to postures without noise."""
+    return identify(arm(), held(sliding), FIT, loss='linear')
 
 
 @pytest.mark.parametrize('sliding', ['rows', 'in'])
 def test_friction_is_found_beside_the_modulus(sliding):
     """Friction and modulus are identified exactly without noise, within intervals with it."""
-    found = identify(arm(), held(sliding), FIT, loss='linear')
+    found = exact(sliding)
     assert {e.name: e.value for e in found.estimates} == pytest.approx(TRUTH, rel=1e-4)
     assert not found.unidentifiable and found.rms < 1e-7
     found = identify(arm(), held(sliding, noise=1e-4), FIT, loss='linear')
@@ -98,7 +112,7 @@ def test_friction_is_not_below_zero():
 
 def test_proposed_postures_include_friction():
     """Proposed postures show most of the friction and are computed with it."""
-    found = identify(arm(), held('in'), FIT, loss='linear')
+    found = exact('in')
     before = np.linalg.slogdet(found.derivatives.T @ found.derivatives)[1]
     more = [found._derivatives_under(u) for u in found.suggest(candidates=8, count=2)]
     assert all(np.abs(derivatives[:, 1]).max() > 1e-3 for derivatives in more)

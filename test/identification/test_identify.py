@@ -177,11 +177,14 @@ def test_postures_of_one_name_are_left_out_together():
     data = noisy(measured(), 1e-3, 6)
     data = replace(data, names=('a', 'a', 'b', 'c', 'd', 'd'))
     found = identify(arm(), data, ['young_modulus'], loss='linear')
+    others = {}  # fits that have not seen these rows
     for folds, rows in (None, [[0, 1], [2], [3], [4, 5]]), (3, [[0, 1, 4, 5], [2], [3]]):
         checked = cross_validate(found, loss='linear', folds=folds)
         for x, out in zip(checked.x, rows, strict=True):
-            seen = data.only([row for row in range(6) if row not in out])
-            alone = fitted(found.parameters, seen, [found.x], 'linear')
+            if tuple(out) not in others:
+                seen = data.only([row for row in range(6) if row not in out])
+                others[tuple(out)] = fitted(found.parameters, seen, [found.x], 'linear')
+            alone = others[tuple(out)]
             assert x == pytest.approx(alone.x, abs=1e-9)
             there = Predictor(found.parameters, data.only(out)).points(alone.x)
             expected = data.positions[out] - there

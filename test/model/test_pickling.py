@@ -184,7 +184,7 @@ def objects():
 
 if __name__ == '__main__':
     context = multiprocessing.get_context('spawn')
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
         found = list(pool.map(go_on, objects()))
     for own, there in zip(map(go_on, objects()), found, strict=True):
         assert np.array_equal(own, there)

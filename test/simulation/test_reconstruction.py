@@ -126,7 +126,7 @@ def loop(plant, seconds, parameters=None, **sensors):
 def test_a_law_by_pcc_holds_rods():
     """A law for `pcc` brings measured outputs of rods to their targets, true ones nearly."""
     plant = arm(2)
-    y, found = loop(plant, 4.0)
+    y, found = loop(plant, 2.5)
     assert found.ok.all() and found.q.shape[1] == plant.n > found.q_heard.shape[1] == 7
     assert np.abs(found.y[-1] - y)[1:].max() < 1e-5
     really = sd.actuation(plant, q=found.q[-1], qd=found.qd[-1]).coordinates

@@ -44,7 +44,7 @@ def volume(model, q):
 @pytest.mark.parametrize('lag', [0.0, 5e-3])
 def test_a_chamber_that_does_not_move_fills_and_empties_at_one_rate(lag):
     """A chamber at rest fills and empties at a constant rate up to its command."""
-    flow, h = 4e-6, 1e-4
+    flow, h = 4e-6, 5e-4
     model = sd.compile_model(sd.vary(finger(flow).description, {'lag': lag}))
     rate = ATMOSPHERE * flow / (model.y0[0] + HOSE)
     time = FULL / rate

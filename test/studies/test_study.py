@@ -507,7 +507,8 @@ def test_a_study_resumes_after_ctrl_c(controller, tmp_path, capsys, monkeypatch)
 def test_a_killed_study_loses_the_runs_under_way(controller, tmp_path):
     """A killed study loses only the runs in progress, and ends as one that was not killed."""
     folder, other = tmp_path / 'out', tmp_path / 'other'
-    given = arguments(controller, folder, '--jobs', '1', '--seconds', '3')
+    longer = '--jobs', '1', '--seconds', '3', '--runs', '6'
+    given = arguments(controller, folder, *longer)
     process = subprocess.Popen(
         [sys.executable, '-m', 'softrobot_dynamics.cli', *given], stderr=subprocess.DEVNULL
     )
@@ -520,7 +521,7 @@ def test_a_killed_study_loses_the_runs_under_way(controller, tmp_path):
     done = file.read_bytes()
     assert cli.main(given) == 0
     assert file.read_bytes().startswith(done[: done.rfind(b'\n') + 1])
-    assert cli.main(arguments(controller, other, '--jobs', '1', '--seconds', '3')) == 0
+    assert cli.main(arguments(controller, other, *longer)) == 0
     assert sorted(file.read_text().splitlines()) == sorted(
         (other / run_table.RUNS_FILE).read_text().splitlines()
     )
