@@ -219,10 +219,16 @@ def _kind(name: str, value: Any) -> Any:
     if hasattr(value, '_fields'):
         return type(value), tuple(map(_kind, value._fields, value))
     if isinstance(value, np.ndarray) and value.flags.c_contiguous:
-        return value.dtype.name, value.ndim
+        return _name_of(value.dtype), value.ndim
     if not isinstance(value, (int, float)):
         raise ArgumentError(name, value, 'a number, a contiguous array, or a NamedTuple of such')
     return float if isinstance(value, float) else int
+
+
+@functools.cache
+def _name_of(data_type: np.dtype[Any]) -> str:
+    """Return the name of a data type, which numpy puts together anew each time."""
+    return data_type.name
 
 
 class _Keeper(bytearray):
