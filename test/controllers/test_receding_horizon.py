@@ -21,12 +21,7 @@ from softrobot_dynamics.controllers.predictive.iteration import (
     MIN_ACCEPTED_FRACTION,
     SUFFICIENT_DECREASE,
 )
-from softrobot_dynamics.controllers.predictive.roll_out import (
-    BOUND,
-    FRACTION,
-    roll_out,
-    WORK,
-)
+from softrobot_dynamics.controllers.predictive.roll_out import BOUND, FRACTION, roll_out, WORK
 from softrobot_dynamics.controllers.predictive.stage_cost import single_cost
 from softrobot_dynamics.controllers.predictive.step_workspace import allocate_steps
 from softrobot_dynamics.controllers.predictive.warm_start import shift
