@@ -11,7 +11,7 @@ from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import Phase, Program
 from softrobot_dynamics.controllers.tasks.runaway import BLOCKED_FRACTION
-from softrobot_dynamics.references.circle import Circle
+from softrobot_dynamics.references.circle import Circle, tip_circle
 from softrobot_dynamics.references.piecewise import constant, sample
 from softrobot_dynamics.references.tip_commands import TipTarget, with_tip_path
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
@@ -35,7 +35,7 @@ def tip_of(made, q):
 
 def on_circle(model, made, circle):
     """Return a reference that leads the tip of a law along a circle."""
-    planned = circle.plan(model, made.controlled, model.q0).reference
+    planned = tip_circle(model, circle, samples=32).of(made.controlled).reference
     return with_tip_path(model, planned, circle, made.controlled_tip)
 
 
