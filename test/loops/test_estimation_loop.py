@@ -416,7 +416,7 @@ def test_time_may_pass_faster_or_slower_by_the_stamps(monkeypatch, pace):
 def test_another_pace_than_that_of_the_sensors_is_reported(monkeypatch, pace):
     """A pace other than the sensors' is reported within five seconds, with the parameter."""
     rig = Rig(monkeypatch, pace=pace, known=1.0, period=20 * MS)
-    rig.go(250)
+    rig.go(210)  # 4.2 s
     words = f'by {pace:g} s per second, but `real_time_factor` is 1'
     assert words in rig.loop.slowness() and any(words in each for each in rig.publisher.words)
 
