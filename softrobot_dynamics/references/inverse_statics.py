@@ -74,17 +74,16 @@ def hold_points(
     indices = [body_index(model, body) for body in bodies]
     points = checked('points', points, (len(times), len(bodies), 3))
     q0 = checked('q0', model.q0 if q0 is None else q0, (model.n,))
-    failed: Any = None  # the first search that is, and at which point
+    reason: Any = None  # the first error
     for scale in CONTINUATION_SCALES:
-        search = Search(model, indices, q0, scale, stay)
-        solutions = search.follow(points)
-        if len(solutions) == len(points):
+        try:
+            solutions = Search(model, indices, q0, scale, stay).follow(times, points)
             break
-        failed = failed or (search, len(solutions))
+        except (InfeasibleReferenceError, NotConvergedError) as error:
+            reason = reason or error
     else:
-        search, k = failed
-        raise search.explanation(points[k], times[k])  # which takes longer than another search
-    q, u = np.split(np.array(solutions), [model.n], axis=1)
+        raise reason
+    q, u = solutions[:, : model.n], solutions[:, model.n :]
     return PathPostures(q, u, np.array([actuation_coordinates(model, each) for each in q]))
 
 
@@ -131,16 +130,10 @@ class Search:
         """Posture (n,) at which the search is."""
         return self.z[: self._model.n]
 
-    def follow(self, points: Array) -> list[Vector]:
-        """Return z for each of the points (K, P, 3), up to the first that is not reached."""
+    def follow(self, times: Sequence[float] | Vector, points: Array) -> Matrix:
+        """Return z for each of the points (K, P, 3)."""
         self.approach(points[0])
-        found: list[Vector] = []
-        for target in points:
-            z = self.reach(target)
-            if z is None:
-                break
-            found.append(z)
-        return found
+        return np.array([self.reach(target, t) for t, target in zip(times, points)])
 
     def approach(self, target: Matrix) -> None:
         """Move from where the tips are to the first target, softly at first."""
@@ -151,8 +144,8 @@ class Search:
         for barrier in (1e-2, BARRIER_WEIGHT):
             self.solve(target, barrier, self._stiffness, MAX_ITERATIONS)
 
-    def reach(self, target: Matrix) -> Any:
-        """Return z that holds a target, None if there is none."""
+    def reach(self, target: Matrix, time: float) -> Any:
+        """Return z that holds a target, or raise for the reason why there is none."""
         for stiffness in (self._stiffness, 100.0 * self._stiffness):  # a large u needs more
             error, static, change = self.solve(target, BARRIER_WEIGHT, stiffness, 40)
             if error < 0.1 * POINT_TOLERANCE and static < ACCEPTED_RESIDUAL and change < 1e-5:
@@ -164,7 +157,7 @@ class Search:
         ):
             self.z = np.clip(found.x, *self._innermost)  # a barrier can only start inside
             return found.x
-        return None
+        raise self._explanation(target, time)
 
     def _rescue(self, target: Matrix) -> Any:
         """Solve the problem without barrier and penalty by sequential quadratic programming."""
@@ -181,7 +174,7 @@ class Search:
 
         return self._minimise(effort, [(gap, gap_derivative)])
 
-    def explanation(self, target: Matrix, time: float) -> SoftRobotError:
+    def _explanation(self, target: Matrix, time: float) -> SoftRobotError:
         """Return the error that says why a target was not reached, from the nearest posture."""
 
         def miss(z: Vector) -> Any:
