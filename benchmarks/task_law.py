@@ -206,7 +206,7 @@ def pink(states=100):
     tip, rng, period, worst, active = model.body_names[-1], np.random.default_rng(0), 0.01, 0.0, 0
     problem = allocate_hierarchy(6, 12, 6)
     problem.level[:], problem.C[:] = 1, np.eye(6)
-    solve, v = cached(solve_hierarchy, p=problem), np.zeros(6)
+    solve, v, iterations = cached(solve_hierarchy, p=problem), np.zeros(6), np.zeros(1)
     for _ in range(states):
         q = rng.uniform(-2.0, 2.0, 6)
         goal = sd.forward_kinematics(model, q=q + rng.uniform(-0.2, 0.2, 6))[-1]
@@ -234,7 +234,8 @@ def pink(states=100):
         problem.b[:6] = weights * 0.4 * error
         problem.A[6:], problem.b[6:] = 1e-2 * np.eye(6) * period, -1e-2 * 0.4 * q
         problem.lower[:], problem.upper[:] = -model.qd_limit, model.qd_limit
-        active += solve(v) > 0
+        solve(v, iterations)
+        active += iterations[0] > 0
         worst = max(worst, float(np.abs(v - theirs).max()))
     print(f'{states} states, {active} at limits: rates differ by {worst:.1e} rad/s at most')
 

@@ -299,7 +299,7 @@ def test_the_arm_follows_its_circle():
     """In closed loop the tip of the shipped arm stays on its circle to a millimetre."""
     model = compiled('pcc_arm')
     circle = Circle('segment3', (0.0, 0.0, 0.57), (0.0, 0.0, 1.0), 0.1, 5.0)
-    reference, postures = tip_circle(model, circle)
+    reference, postures = tip_circle(model, circle, samples=32)
     made = PartialFeedbackLinearization(model, period=PERIOD)
     made.follow(reference, 0.0, 2.0)
     errors = []
@@ -340,7 +340,7 @@ def papers_circle():
     points = np.array([[(r * np.cos(a), r * np.sin(a), z) for r, z in rings] for a in turns])
     points[-1] = points[0]
     bodies = ['segment1', 'segment2', 'segment3']
-    return tip_path(model, bodies, times, points, periodic=True)
+    return tip_path(model, bodies, times, points, periodic=True, samples=24)
 
 
 @pytest.mark.parametrize('gains, most', [((10.0, 1.0), 3e-3), ((100.0, 20.0), 1e-4)])

@@ -4,7 +4,6 @@
 import numpy as np
 import pytest
 import softrobot_dynamics as sd
-from softrobot_dynamics.compiling.binding import cached
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.predictive.horizon import (
     allocate_horizon,
@@ -26,6 +25,7 @@ from softrobot_dynamics.controllers.predictive.step_workspace import allocate_st
 from softrobot_dynamics.description.shipped import shipped
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.references.piecewise import spline, values_at
+from support.kernel_calls import by_address
 from support.robots import compiled
 import yaml
 
@@ -112,7 +112,7 @@ def test_steps_that_touch_have_derivatives_of_their_own(speed):
     model, h, count = beside_wall(0.1, 0.2), 5e-3, 12
     p = allocate_horizon(model, count, touching=True)
     p.renewal[0] = 4.0
-    roll, arguments, cost = cached(roll_out_and_differentiate, p=p), np.zeros(6), np.zeros(1)
+    roll, arguments, cost = by_address(roll_out_and_differentiate, p=p), np.zeros(6), np.zeros(1)
     arguments[:3] = -1, h, count
     touched = []
     for v in (4.0, speed):

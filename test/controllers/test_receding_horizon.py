@@ -6,8 +6,6 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 import softrobot_dynamics as sd
-from softrobot_dynamics.compiling.binding import cached
-from softrobot_dynamics.controllers.predictive.backward_pass import backward_pass
 from softrobot_dynamics.controllers.predictive.distances import allocate_distances
 from softrobot_dynamics.controllers.predictive.horizon import (
     allocate_horizon,
@@ -23,18 +21,13 @@ from softrobot_dynamics.controllers.predictive.iteration import (
     MIN_ACCEPTED_FRACTION,
     SUFFICIENT_DECREASE,
 )
-from softrobot_dynamics.controllers.predictive.roll_out import (
-    BOUND,
-    FRACTION,
-    roll_out,
-    roll_out_and_differentiate,
-    WORK,
-)
+from softrobot_dynamics.controllers.predictive.roll_out import BOUND, FRACTION, roll_out, WORK
 from softrobot_dynamics.controllers.predictive.stage_cost import single_cost
 from softrobot_dynamics.controllers.predictive.step_workspace import allocate_steps
 from softrobot_dynamics.controllers.predictive.warm_start import shift
 from softrobot_dynamics.dynamics.command_conversion import HeldCables
 from softrobot_dynamics.simulation.actuator_dynamics import ActuatedSimulator
+from support.kernel_calls import by_address
 from support.robots import compiled
 
 STEP = 0.01
@@ -238,20 +231,17 @@ def test_a_warm_start_needs_fewer_iterations():
 
 def by_parts(p, count):
     """Return the cost of the commands in p, a function of shares to costs, the predicted one."""
-    arguments, found = np.array([-1.0, STEP, count, 0.0, 0.0, 0.0]), np.zeros(1)
-    cached(roll_out_and_differentiate, p=p)(arguments, found)
-    begun, parts = found[0], ('costs', 'weights', 'aims', 'limits', 'last', 'policy')
-    given = {name: getattr(p, name) for name in parts}
-    go_back = cached(backward_pass, b=p.backward, F=p.steps.F, U=p.now.u, **given)
-    assert go_back(STEP, count, 0.0) > 0.0
-    attempt = cached(roll_out, p=p)
+    whatever = np.inf  # of tolerances: it ends once it has gone backward
+    assert iteration(p)(-1, STEP, count, 1, whatever) == 0 and p.report[RESIDUAL] > 0.0
+    attempt, found = by_address(roll_out, p=p), np.zeros(1)
+    arguments = np.array([-1.0, STEP, count, 0.0, 0.0, 0.0])
 
     def cost(share, bound=np.inf, work=np.inf):
         arguments[FRACTION], arguments[BOUND], arguments[WORK] = share, bound, work
         attempt(arguments, found)
         return found[0]
 
-    return begun, cost, p.backward.predicted_decrease[0]
+    return p.report[COST], cost, p.backward.predicted_decrease[0]
 
 
 def test_a_quadratic_cost_falls_as_it_promises():

@@ -7,7 +7,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.controllers.composition import Composition
 from softrobot_dynamics.controllers.contract import CONTROLLERS
 from softrobot_dynamics.controllers.phases import Phase, Program
-from softrobot_dynamics.references.circle import Circle
+from softrobot_dynamics.references.circle import Circle, tip_circle
 from softrobot_dynamics.references.piecewise import constant, hermite
 from softrobot_dynamics.references.tip_commands import (
     TipPathReference,
@@ -86,7 +86,7 @@ def test_an_arm_on_a_turntable_does_not_spin_where_its_chambers_are_at_their_lim
     center, normal = (0.045, 0.0, 0.25), (0.0, 0.0, 1.0)
     ring = Circle('tip', center, normal, 0.025, 5.0)
     made = law(model)
-    planned = ring.plan(model, made.controlled, model.q0).reference
+    planned = tip_circle(model, ring, samples=32).of(made.controlled).reference
     reference = with_tip_path(model, planned, ring, made.controlled_tip)
     found = sd.closed_loop(model, made, reference, 1.5, start=sd.Start(ramp=2.0))
     assert found.ok.all() and (found.saturated > 0).sum() > 100

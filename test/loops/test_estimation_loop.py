@@ -289,7 +289,7 @@ def test_a_large_push_is_reported(rig, size, pushed):
     rest = rig.q
     push = {'segment3': sd.Wrench([0.0, 0.0, 0.0, size, 0.0, 0.0], None, 'base')}
     rig.q = sd.equilibrium(parts()[0], u=U, wrenches=push).q
-    rig.go(3000)
+    rig.go(1500)
     told = rig.publisher.pushes
     assert rig.loop.statistics.counts['collisions'] == pushed
     if pushed:
@@ -297,12 +297,12 @@ def test_a_large_push_is_reported(rig, size, pushed):
         assert told[-1] == ('segment3', pytest.approx(size, rel=0.3), True)
         assert len(told) > 100 and sum(not still for *_, still in told) == 1
     rig.q = rest
-    rig.go(2000)
+    rig.go(1000)
     told.clear()
     rig.go(500)
     assert not told and rig.loop.statistics.counts['collisions'] == pushed
     rig.q = sd.equilibrium(parts()[0], u=U, wrenches=push).q
-    rig.go(2000)
+    rig.go(1000)
     assert rig.loop.statistics.counts['collisions'] == 2 * pushed
 
 
@@ -416,7 +416,7 @@ def test_time_may_pass_faster_or_slower_by_the_stamps(monkeypatch, pace):
 def test_another_pace_than_that_of_the_sensors_is_reported(monkeypatch, pace):
     """A pace other than the sensors' is reported within five seconds, with the parameter."""
     rig = Rig(monkeypatch, pace=pace, known=1.0, period=20 * MS)
-    rig.go(250)
+    rig.go(210)  # 4.2 s
     words = f'by {pace:g} s per second, but `real_time_factor` is 1'
     assert words in rig.loop.slowness() and any(words in each for each in rig.publisher.words)
 

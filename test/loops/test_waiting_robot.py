@@ -70,9 +70,13 @@ def test_constant_torques_do_the_work_that_the_robot_gains(model):
     assert gained > 1.0 and gained == pytest.approx(work, rel=2e-2)
 
 
-@pytest.mark.parametrize('rate, duration', [(50.0, 20.0), (250.0, 20.0), (1000.0, 5.0)])
+@pytest.mark.parametrize('rate, duration', [(50.0, 5.0), (250.0, 5.0), (1000.0, 3.0)])
 def test_a_robot_that_nobody_drives_stays_where_it_is(model, monkeypatch, rate, duration):
-    """A robot without commands keeps its posture at any rate, sagging parts included."""
+    """
+    A robot without commands keeps its posture at any rate, sagging parts included.
+
+    It rests from 3 s on, to rounding, and what rests goes on to rest.
+    """
     loop, publisher = running(model, monkeypatch, rate)
     for _ in range(round(duration * rate)):
         loop._cycle()

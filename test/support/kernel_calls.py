@@ -9,7 +9,8 @@ calling a kernel from Python would compile it once more in every session.
 import ctypes
 
 import numpy as np
-from softrobot_dynamics.compiling.binding import address
+from softrobot_dynamics.compiling.addresses import run
+from softrobot_dynamics.compiling.binding import address, cached, entry
 from softrobot_dynamics.kernels import layout
 
 BEYOND = 64  # numbers behind the scratch a kernel asked for, which it must not touch
@@ -20,6 +21,11 @@ def call(kernel, arguments, *arrays):
     arrays = [np.require(a, dtype=float, requirements='C') for a in (kernel.parameters, *arrays)]
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(arrays))
     function(address(kernel.module, kernel.function, arguments))(*(a.ctypes.data for a in arrays))
+
+
+def by_address(kernel, **given):
+    """Return a function of two arrays (.,) that calls a kernel that is ``given`` all others."""
+    return cached(run, 'VECTOR, VECTOR', entry=entry(kernel, **given))
 
 
 def body_slab(kernel, q, qd, w=(0.0, 0.0, 0.0)):

@@ -21,10 +21,6 @@ from softrobot_dynamics.controllers.output_commands import (
     take_forces,
 )
 from softrobot_dynamics.controllers.tasks.runaway import watch_tip
-from softrobot_dynamics.controllers.tasks.solver.hierarchy import (
-    include_later_levels,
-    solve_hierarchy,
-)
 from softrobot_dynamics.controllers.tasks.workspace import TaskWorkspace
 from softrobot_dynamics.kernels.linalg import copy
 from softrobot_dynamics.kernels.sums import dot
@@ -67,10 +63,11 @@ def tick(fixed, plan, settings, q, qd, t):
         work.v[i] += period * missed[i]
     _assemble_problem(fixed, work)
     saturated = -1
-    if solve_hierarchy(work.levels, work.scaled_solution) >= 0:
+    run(work.solve, work.scaled_solution, work.iterations)
+    if work.iterations[0] >= 0.0:
         watch_tip(fixed, work, qd)
         if work.runaway.weight[0] > 0.0:
-            include_later_levels(work.levels, work.runaway.weight[0], work.scaled_solution)
+            run(work.include_later, work.runaway.weight, work.scaled_solution)
         for i in range(c):
             w = work.scale[i] * work.scaled_solution[i]
             b.w[i] = min(max(w, b.bounds[0, i]), b.bounds[1, i])

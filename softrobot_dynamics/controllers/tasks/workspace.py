@@ -26,6 +26,10 @@ from softrobot_dynamics.controllers.tasks.contract import (
     TickState,
 )
 from softrobot_dynamics.controllers.tasks.runaway import Runaway
+from softrobot_dynamics.controllers.tasks.solver.hierarchy import (
+    include_later_levels,
+    solve_hierarchy,
+)
 from softrobot_dynamics.controllers.tasks.solver.workspace import (
     allocate_hierarchy,
     HierarchyWorkspace,
@@ -44,6 +48,9 @@ class TaskWorkspace(NamedTuple):
     lower: Vector  # (L - c,) of bounds, -inf: none
     upper: Vector  # (L - c,) inf: none
     levels: HierarchyWorkspace  # its first c inequalities are those of the actuators
+    solve: Entry  # fills w and the iterations with the solution of ``levels``
+    include_later: Entry  # by a weight (1,) brings w to where later levels count
+    iterations: Vector  # (1,)
     scale: Vector  # (c,) of w
     scaled_solution: Vector  # (c,) w / scale
     v: Vector  # (n,) the rates at the end of the period without a force
@@ -119,6 +126,9 @@ def _allocate(
         lower=np.full(limits, -np.inf),
         upper=np.full(limits, np.inf),
         levels=levels,
+        solve=entry(solve_hierarchy, p=levels),
+        include_later=entry(include_later_levels, p=levels),
+        iterations=np.zeros(1),
         scale=np.ones(c),
         scaled_solution=np.zeros(c),
         v=np.zeros(n),

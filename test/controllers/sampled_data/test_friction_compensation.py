@@ -71,7 +71,7 @@ def test_at_rest_it_does_not_chatter(plant, sensors):
     """At rest with noisy rates the command chatters no more than without compensation."""
     stay = constant(bent([1.0])[0])
     without, known = (
-        np.abs(errors(mu, plant, stay, 4.0, sensors=sensors)[1500:]).max() for mu in (0.0, 0.4)
+        np.abs(errors(mu, plant, stay, sensors=sensors)[1000:]).max() for mu in (0.0, 0.4)
     )
     assert known < 1.2 * without + 1e-6
 

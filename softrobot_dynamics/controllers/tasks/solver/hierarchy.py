@@ -54,20 +54,21 @@ INEQUALITY_TOLERANCE = 1e-6
 
 
 @kernel
-def solve_hierarchy(p, w):
+def solve_hierarchy(p, w, iterations):
     """
-    Fill w (c,) with the solution of a :class:`.HierarchyWorkspace`; returns the iterations, or -1.
+    Fill w (c,) with the solution of a :class:`.HierarchyWorkspace`, and the ``iterations`` (1,).
 
-    Iterations are those of inequalities; 0: none was met. -1: no answer, as numbers are not
-    finite, or the limit of iterations was reached. Near a singularity of a task w is between the
-    solutions with and without the pivots that are nearly none, and goes to the latter.
+    These are those of inequalities; 0: none was met. -1: no answer, as numbers are not finite, or
+    the limit of iterations was reached. Near a singularity of a task w is between the solutions
+    with and without the pivots that are nearly none, and goes to the latter.
     """
+    w = w[: p.A.shape[1]]  # where it is called by address, its length is not known
     copy(p.lower, p.original_bounds[0])
     copy(p.upper, p.original_bounds[1])
     level = last_tip_level(p)
     total = _solve_by_projection(p, w, level) if level > 0 else _solve_relaxed(p, w)
     _fill_relaxed(p, w)
-    return total
+    iterations[0] = total
 
 
 @kernel
@@ -75,15 +76,15 @@ def include_later_levels(p, later, w):
     """
     Bring w (c,), the solution, to where levels after those of tips count, too.
 
-    They do by a weight, ``later`` (:mod:`~.solver.weighted_projection`), and errors of tips
+    They do by a weight, ``later`` (1,) (:mod:`~.solver.weighted_projection`), and errors of tips
     without as much of b as is ``excess_b``. Bounds are exceeded where w exceeds them. w stays if
     there is no answer.
     """
-    level = last_tip_level(p)
+    w, level = w[: p.A.shape[1]], last_tip_level(p)
     if level == 0:
         return
     for k in range(len(p.b)):
-        p.b[k] -= later * p.excess_b[k]
+        p.b[k] -= later[0] * p.excess_b[k]
     _remove_bounds(p)
     found = _solve_free(p, p.slowed) >= 0
     for i in range(len(p.lower)):
@@ -91,7 +92,7 @@ def include_later_levels(p, later, w):
         p.lower[i], p.upper[i] = min(p.original_bounds[0, i], at), max(p.original_bounds[1, i], at)
     if (
         found
-        and project_onto_bounds(p, level, later, p.slowed) >= 0
+        and project_onto_bounds(p, level, later[0], p.slowed) >= 0
         and not _exceeds(p, p.lower, p.upper, p.slowed)
         and all_finite(p.slowed)
     ):
