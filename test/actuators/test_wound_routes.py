@@ -24,7 +24,7 @@ FIELDS = {
     'bend': {'x': {'s^2': 1.0}, 'z': {'x s': -2.0}}, 'stretch': {'z': {'s': 1.0}},
     'twist': {'x': {'y s': -1.0}, 'y': {'x s': 1.0}},
 }  # fmt: skip
-SOLID = {'type': 'st_venant_kirchhoff', 'young_modulus': 1e5, 'poisson_ratio': 0.3}
+SOLID = {'type': 'neo_hookean', 'young_modulus': 1e5, 'poisson_ratio': 0.3}
 BODIES = {
     'pcc': ({'type': 'pcc', 'radius': [R, 0.5 * R], **ROD}, [1.5, -0.4, 0.01]),
     'planar_cc': ({'type': 'planar_cc', 'radius': R, **ROD}, [1.3]),
@@ -106,13 +106,13 @@ def lengths(model, q):
     They are (m,) for q (n,), (k, m) for many q (k, n) at once, which takes hardly longer.
     """
     body, found = model.description.modules[0].body, []
-    x = np.moveaxis(q[..., None], -2, 0)  # (n, 1) or (n, k, 1), beside points (300,)
+    x = np.moveaxis(q[..., None], -2, 0)  # (n, 1) or (n, k, 1), beside points (100,)
     for entry in model.description.actuators:
         (passage,) = entry.actuator.path
         way, (first, last) = passage.offset, passage.span
         ends = [first, *(b for b in (1 / 3, 2 / 3) if first < b < last), last]
         total = sum(
-            fixed_quad(lambda s: speed(body, way, s + 0.0 * x[0], x), a, b, n=300)[0]  # noqa: B023
+            fixed_quad(lambda s: speed(body, way, s + 0.0 * x[0], x), a, b, n=100)[0]  # noqa: B023
             for a, b in zip(ends, ends[1:])
         )
         found.append(getattr(entry.actuator, 'area', 1.0) * total)

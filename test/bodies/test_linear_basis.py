@@ -141,8 +141,7 @@ def test_compiled_code_is_the_same_for_any_number():
     law, other = NeoHookean(3e5, 0.3, 0.05), NeoHookean(1e5, 0.4)
     for small, large in ((Waves(3), Waves(40)), (Waves(3, law), Affine(12, other))):
         a, b = small.kernel(), large.kernel()
-        assert a.function == b.function
-        assert a.module.split('_')[-1] == b.module.split('_')[-1]
+        assert (a.module, a.function) == (b.module, b.function)
         fibres = [
             k.fibre_kernel(np.ones((3, 3)), np.ones((3, 2)), np.ones(3)) for k in (small, large)
         ]

@@ -39,7 +39,7 @@ def bodies_of(name):
         {
             'type': 'lvp', 'length': 0.12, 'outer_radius': 0.02, 'inner_radius': r, 'density': 1e3,
             'material': {'type': 'incompressible_neo_hookean', 'modulus': 1.5e5, 'damping': 0.05},
-            'modes': {'stretch': [[0.0, 1.0, -1.0]], 'kappa_x': [[8.0]], 'gamma_y': [[0.0, 1.0]]},
+            'modes': {'stretch': [[0.0, 1.0, -1.0]], 'kappa_x': [[8.0]], 'kappa_y': [[0.0, 20.0]]},
             'quadrature': {'axial': 3, 'radial': 1, 'angular': 4},
         }
         for r in (0.0, 0.01)
