@@ -33,7 +33,6 @@ from support.cylinders import (
     robot,
     ROD,
     RUBBER,
-    SILICONE,
     slab,
 )
 from support.generated import instance, instances
