@@ -12,6 +12,7 @@ from support.robots import compiled, reaches, ROBOTS, states
 
 CLOSE = 1e-9  # of the largest entry, for what is differentiated numerically
 EXACT = 1e-11
+GAUSS = np.polynomial.legendre.leggauss(6)  # with which works of elastic forces are right to 2e-11
 
 
 @pytest.fixture(scope='module', params=ROBOTS)
@@ -52,11 +53,10 @@ def potential(model, q):
 
 def elastic_energy(model, q):
     """Work [J] against the elastic force from rest to q, along a straight line."""
-    nodes, weights = np.polynomial.legendre.leggauss(6)  # to 2e-11
     way = q - model.rest
     return sum(
         0.5 * w * way @ sd.elastic_force(model, q=model.rest + 0.5 * (s + 1.0) * way)
-        for s, w in zip(nodes, weights)
+        for s, w in zip(*GAUSS)
     )
 
 
