@@ -11,7 +11,7 @@ from softrobot_dynamics.dynamics.derivatives import forward_dynamics_derivatives
 from softrobot_dynamics.errors import DescriptionError
 from softrobot_dynamics.model import length_quadrature as lengths_of_curves
 from softrobot_dynamics.tracing.arithmetic import NUMERIC
-from support.differences import derivative, gradient
+from support.differences import derivative_at_once, gradient
 from support.robots import compiled
 
 L, R = 0.3, 0.02
@@ -103,10 +103,10 @@ def lengths(model, q):
     """
     Return the lengths by scipy's Gauss rule of many points, piece by piece; volumes.
 
-    They are (m,) for q (n,), (k, m) for many q (k, n) at once, which takes hardly longer.
+    They are (m,) for q (n,), (..., m) for many q (..., n) at once, which takes hardly longer.
     """
     body, found = model.description.modules[0].body, []
-    x = np.moveaxis(q[..., None], -2, 0)  # (n, 1) or (n, k, 1), beside points (100,)
+    x = np.moveaxis(q[..., None], -2, 0)  # (n, ..., 1), beside points (100,)
     for entry in model.description.actuators:
         (passage,) = entry.actuator.path
         way, (first, last) = passage.offset, passage.span
@@ -142,7 +142,11 @@ def test_lengths_and_lever_arms_are_those_of_the_integral(wound):
     wanted = lengths(model, q) - size
     assert np.abs(wanted / size).max() > 1e-3
     np.testing.assert_allclose(found.coordinates / size, wanted / size, rtol=0.0, atol=3e-10)
-    change = derivative(lambda t: lengths(model, q + t * np.diag(reach)), 0.05)  # (n, m)
+
+    def moved(t):  # along each coordinate, (K, n, m)
+        return lengths(model, q + t[:, None, None] * np.diag(reach))
+
+    change = derivative_at_once(moved, 0.05)  # (n, m)
     arms = found.jacobian * reach / size[:, None]
     np.testing.assert_allclose(arms, change.T / size[:, None], rtol=0.0, atol=3e-10)
 
