@@ -119,7 +119,7 @@ class LinearBasis(Body):
         blocks = len(table) // ((1 + 9 * n) * BLOCK)
         own = [self.viscosity() or 0.0, blocks], tables.numbers(constants), table
         source = HEADER + source + template.format(block=BLOCK, scalars=len(tables.scalars))
-        module = load_module(source, f'{self.type_name}_{function}')
+        module = load_module(source, f'linear_basis_{function}')  # of any body of the material
         numbers = np.concatenate([self._linear_numbers(), *own])
         return Kernel(module.__name__, function, numbers, scratch)
 

@@ -93,12 +93,14 @@ def replaced_fields(part: T, constants: dict[Symbol, float]) -> T:
     """
     Return a dataclass object with symbols for its float fields, also within materials.
 
-    Enters {symbol: value} of them into ``constants``.
+    Enters {symbol: value} of them into ``constants``. Those of materials come first, so that
+    formulas of the material alone are the same in bodies of other fields.
     """
     whole = cast(Any, part)  # no type says that it is a dataclass
     values = {f.name: getattr(part, f.name) for f in dataclasses.fields(whole)}
+    names = sorted(values, key=lambda name: not isinstance(values[name], Material))
     replaced: T = dataclasses.replace(
-        whole, **{name: _replaced(value, constants) for name, value in values.items()}
+        whole, **{name: _replaced(values[name], constants) for name in names}
     )
     return replaced
 

@@ -20,6 +20,7 @@ from support.generated import instance, instances
 from support.kernel_calls import call
 
 POINTS = 2  # that the oracle can wait for
+SECTIONS = 10  # with which sums over a bent rod are exact to rounding
 
 
 def with_derivatives(registry):
@@ -36,9 +37,10 @@ def with_derivatives(registry):
 
 def few(body):
     """Return a body with few of its material points, and these; all where a kernel has its own."""
-    known, masses = body.material_points()
     if isinstance(body, PlanarConstantCurvature):
+        known, masses = dataclasses.replace(body, quadrature=SECTIONS).material_points()
         return body, [(derivatives.vector(x), mass) for x, mass in zip(known, masses)]
+    known, masses = body.material_points()
     some = np.random.default_rng(1).permutation(len(masses))[:POINTS]
 
     class Few(type(body)):

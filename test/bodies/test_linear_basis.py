@@ -111,7 +111,7 @@ def test_sums_are_those_of_the_points(n, size):
 
 def test_slab_is_that_of_the_traced_formula():
     """Frame and its derivatives, too, and forces of springs and of a material, equal the trace."""
-    n = 4
+    n = 2
     body = Waves(n, NeoHookean(3e5, 0.3, 0.05))
     own, traced = body.kernel(), Body.kernel(body)
     assert own.function == traced.function and own.module != traced.module
@@ -141,8 +141,7 @@ def test_compiled_code_is_the_same_for_any_number():
     law, other = NeoHookean(3e5, 0.3, 0.05), NeoHookean(1e5, 0.4)
     for small, large in ((Waves(3), Waves(40)), (Waves(3, law), Affine(12, other))):
         a, b = small.kernel(), large.kernel()
-        assert a.function == b.function
-        assert a.module.split('_')[-1] == b.module.split('_')[-1]
+        assert (a.module, a.function) == (b.module, b.function)
         fibres = [
             k.fibre_kernel(np.ones((3, 3)), np.ones((3, 2)), np.ones(3)) for k in (small, large)
         ]

@@ -59,18 +59,19 @@ def test_a_point_in_many_digits():
     ((q, qd, _),) = states(model, 1, seed=3, size=0.4)
 
     def frame(q):
+        """Rotation and origin (3, 4)."""
+
         def place(x):
             return np.array(body.position(list(x), list(q), PRECISE), dtype=object)
 
         a, b, _ = derivatives.gradient(place, derivatives.vector(x))
-        return rotation(a, b), place(derivatives.vector(x))
+        return np.column_stack([rotation(a, b), place(derivatives.vector(x))])
 
     def jacobian(q):
         """Angular rows by the rotation R, linear ones by the origin, both in its axes."""
-        R, ways = frame(q)[0], [derivatives.vector(e) for e in np.eye(len(q))]
-        turns = [R.T @ derivatives.along(lambda q: frame(q)[0], q, way) for way in ways]
-        moves = [R.T @ derivatives.along(lambda q: frame(q)[1], q, way) for way in ways]
-        return np.array([[W[2, 1], W[0, 2], W[1, 0], *v] for W, v in zip(turns, moves)]).T
+        R = frame(q)[:, :3]
+        rates = [R.T @ by_q for by_q in derivatives.gradient(frame, q)]
+        return np.array([[W[2, 1], W[0, 2], W[1, 0], *W[:, 3]] for W in rates]).T
 
     def bias(z):
         q, qd = np.split(z, 2)

@@ -12,17 +12,17 @@ from oracles.jets import Jet, jet, JETS
 from oracles.trees import place, rotors
 
 
-def mass_matrix(robot, q):
-    """Mass matrix (n, n): sum of m J' J."""
-    J, masses, _ = cloud(robot, q, np.zeros(len(q)), np.zeros(len(q)))
-    return np.tensordot(J * masses[:, None], J, ((1, 2), (1, 2))) + np.diag(rotors(robot))
-
-
 def inverse_dynamics(robot, q, qd, qdd, gravity=(0.0, 0.0, 0.0)):
     """Generalized force (n,) of inertia and of ``gravity`` (3,) [m/s^2]: sum of m J' (p'' - g)."""
+    return mass_inverse_dynamics(robot, q, qd, qdd, gravity)[0]
+
+
+def mass_inverse_dynamics(robot, q, qd, qdd, gravity=(0.0, 0.0, 0.0)):
+    """Return the same and the mass matrix (n, n), the sum of m J' J."""
     J, masses, acceleration = cloud(robot, q, qd, qdd)
     points = np.einsum('ikc,k,kc->i', J, masses, acceleration - np.array(gravity))
-    return points + rotors(robot) * qdd
+    mass = np.tensordot(J * masses[:, None], J, ((1, 2), (1, 2))) + np.diag(rotors(robot))
+    return points + rotors(robot) * qdd, mass
 
 
 def cloud(robot, q, qd, qdd):

@@ -2,6 +2,7 @@
 """Lengths of paths as what they are: the arc length of a material curve, plus straight lines."""
 
 from dataclasses import replace
+import functools
 
 import numpy as np
 
@@ -9,12 +10,18 @@ from oracles.jets import Jet, jet, JETS
 from oracles.trees import place, transform
 from oracles.volumes import cavity
 
-NODES = 40  # Gauss-Legendre points along each passage
+GAUSS = np.polynomial.legendre.leggauss(40)  # points along each passage, and their weights
 
 
 def elongations(robot, q):
     """Actuation coordinates (m,) at q (n,): growth of lengths and volumes, joint coordinates."""
-    return coordinates(robot, q) - coordinates(robot, np.zeros(len(q)))
+    return coordinates(robot, q) - _at_rest(robot, len(q))
+
+
+@functools.cache
+def _at_rest(robot, n):
+    """Actuation coordinates (m,) where all n coordinates are zero."""
+    return coordinates(robot, np.zeros(n))
 
 
 def coordinates(robot, q):
@@ -58,7 +65,7 @@ def _own(robot, index, q):
 
 def _fibre(body, passage, q, placed):
     """Arc length, entry and exit of a curve at an offset in the sections of a body."""
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = GAUSS
     s0, s1 = passage.span
     sigma = s0 + 0.5 * (s1 - s0) * (nodes + 1.0)
 

@@ -53,7 +53,7 @@ def frame(modes, L, q, s):
     return end[:9].reshape(3, 3), end[9:]
 
 
-def cavity(body, q, count=40):
+def cavity(body, q, count=24):
     """
     Volume [m^3] inside a hollow body with flat ends: a third of the flux of p out of its surface.
 

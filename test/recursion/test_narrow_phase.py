@@ -6,19 +6,20 @@ import zlib
 import numpy as np
 import pytest
 from softrobot_dynamics.collision.hulls import hull_of
-from softrobot_dynamics.recursion.narrow_phase import (
-    box_distance,
-    NO_CONTACT,
-    point_plane,
-    point_tube,
-    segment_box,
-    segment_segment,
-)
-from softrobot_dynamics.recursion.solid_distances import segment_cylinder, segment_hull
+from softrobot_dynamics.compiling.binding import cached
+from softrobot_dynamics.recursion import narrow_phase, solid_distances
+from softrobot_dynamics.recursion.narrow_phase import NO_CONTACT
 
 pytestmark = pytest.mark.quick
 coal = pytest.importorskip('coal')
 RANDOM = np.random.default_rng(38)
+
+box_distance, point_plane, point_tube, segment_box, segment_segment = map(cached, (
+    narrow_phase.box_distance, narrow_phase.point_plane, narrow_phase.point_tube,
+    narrow_phase.segment_box, narrow_phase.segment_segment,
+))  # fmt: skip
+segment_cylinder = cached(solid_distances.segment_cylinder)
+segment_hull = cached(solid_distances.segment_hull)
 
 
 @pytest.fixture(autouse=True)

@@ -84,12 +84,12 @@ def postures(body, count, seed, size=1.0):
 
 
 def deformation(body, q, points):
-    """Deformation gradients (K, 3, 3) for perhaps complex q, exact to rounding."""
+    """Deformation gradients (..., K, 3, 3) for perhaps complex q, exact to rounding."""
     columns = []
     for j in range(3):
         x = [Jet(points[:, i], float(i == j)) for i in range(3)]
         columns.append([jet(c).first * np.ones(len(points)) for c in body.position(x, q, JETS)])
-    return np.moveaxis(np.array(columns), (0, 1, 2), (2, 1, 0))
+    return np.moveaxis(np.array(columns), (0, 1), (-1, -2))
 
 
 def random_points(body, count, seed):

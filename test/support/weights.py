@@ -9,6 +9,8 @@ import tempfile
 import numpy as np
 from softrobot_dynamics.bodies.learned.networks import Network, write_network
 
+FEW = 3, 2  # units of two layers, for tests that compile the formula
+
 
 def network(n=2, hidden=(5, 4), activation='tanh', length=0.25, seed=0):
     """Return a Network whose displacements are some millimetres."""
@@ -26,9 +28,9 @@ def network(n=2, hidden=(5, 4), activation='tanh', length=0.25, seed=0):
 
 @functools.cache
 def weights_file():
-    """Path of a file of such weights, which is there until the session ends."""
+    """Path of a file of few such weights, which is there until the session ends."""
     folder = tempfile.TemporaryDirectory(prefix='softrobot_dynamics_weights_')
     atexit.register(folder.cleanup)
     path = Path(folder.name, 'weights.npz')
-    write_network(path, network())
+    write_network(path, network(hidden=FEW))
     return str(path)

@@ -30,15 +30,15 @@ class Few(Learned):
 @pytest.mark.parametrize('n, hidden, activation, fields', [
     (1, (3,), 'sin', {}),
     (2, (5,), 'softplus', SPRING),
-    (3, (4, 7, 5), 'silu', {'material': RUBBER}),
+    (3, (4, 7, 5), 'tanh', {'material': RUBBER}),
     (2, (9, 4), 'tanh', {'material': NeoHookean(young_modulus=2e5, poisson_ratio=0.4)}),
-    (4, (6, 5), 'tanh', {}),
-], ids=['sin', 'softplus', 'silu-elastic', 'tanh-elastic', 'tanh'])  # fmt: skip
+    (4, (6, 5), 'silu', {}),
+], ids=['sin', 'softplus', 'tanh-damped', 'tanh-elastic', 'silu'])  # fmt: skip
 def test_derivatives_of_networks(n, hidden, activation, fields):
     """
     Kernel derivatives are exact for networks of any size, activation and elasticity.
 
-    Each activation once: with any elasticity all go through one routine for a unit.
+    Each activation at least once: with any elasticity all go through one routine for a unit.
     """
     body = Few(network(n, hidden, activation), radius=(0.02, 0.016), density=1070.0, **fields)
     points, masses = (part[BLOCK:] for part in body.material_points())
