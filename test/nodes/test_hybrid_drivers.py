@@ -66,7 +66,7 @@ def test_three_drivers_take_the_rigid_arm_to_its_posture(bench, tmp_path):
     regulators get what the controller says. Skipped if the machine has no time for four processes
     of that rate.
     """
-    controller, simulation, shares = bench.drivers(tmp_path / 'run', 3.5, RATE)
+    controller, simulation, shares = bench.drivers(tmp_path / 'run', 2.7, RATE)
     assert all(0.0 < share < 2.0 for share in shares.values())
     if (late := bench.lateness(controller, simulation)) > 1.0 / RATE:  # estimates go on meanwhile
         pytest.skip(f'simulated hardware was late by {1e3 * late:.1f} ms')
