@@ -22,6 +22,7 @@ from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 from support.held_rates import held_rate  # noqa: E402
+from support.node_processes import compile_estimator  # noqa: E402
 from support.observer import CONTROLLER  # noqa: E402
 from support.policies import check_policy  # noqa: E402
 import yaml  # noqa: E402
@@ -33,12 +34,7 @@ PRETENSION = 1.0
 @pytest.fixture(scope='module')
 def estimated(arm):
     """From here on all processes find compiled what estimates the arm."""
-    own = load_estimator(shipped('estimators')['pcc_arm'])
-    estimator = sd.Estimator(arm, own)
-    estimator.observability()
-    estimator.estimate(0.01, covariance=True)
-    estimator.push()
-    sd.ShapeFit(arm, own)({}, u=np.ones(arm.m))
+    compile_estimator(arm, shipped('estimators')['pcc_arm'])
 
 
 @pytest.mark.realtime

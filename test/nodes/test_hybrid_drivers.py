@@ -17,7 +17,7 @@ from support.node_processes import compile_for_nodes  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / 'examples' / 'hybrid_drivers'
-RATE = 250.0  # [Hz]
+RATE = 125.0  # [Hz]
 AIM = [1.570796, -0.785398, -0.785398, -0.628319, 0.392699, -1.570796]  # [rad] of the first phase
 
 

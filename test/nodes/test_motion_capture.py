@@ -12,7 +12,7 @@ pytest.importorskip('rclpy')
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from support.motion_capture import BODIES, DOTS, MotionCapture, MOUNT, TFMessage, WORLD  # noqa: E402
-from support.node_processes import RATE  # noqa: E402
+from support.node_processes import compile_estimator, RATE  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
@@ -103,11 +103,7 @@ def follow(observer, start_arm, arm, folder, form):
     """Return the Following and its median error [m] once the estimator has run for a while."""
     file = folder / 'sensors.yaml'
     file.write_text(json.dumps({'sensors': sensors(form), 'disturbance': DISTURBANCE}))
-    own = sd.Estimator(arm, str(file))  # so that nodes find all compiled
-    own.observability()
-    own.estimate(0.01, covariance=True)
-    own.push()
-    sd.ShapeFit(arm, str(file))({}, u=np.ones(arm.m))
+    compile_estimator(arm, str(file))
     following = Following(observer, arm, form)
     start_arm('simulation', wait_for_commands='false')
     remapped = '--priority', '0', '--ros-args', '-r', 'joint_states:=estimated'

@@ -21,10 +21,12 @@ import subprocess
 import sys
 from unittest import mock
 
+import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.configuration.node_parameters import OF_SIMULATION
 from softrobot_dynamics.configuration.parameter_files import controller_values
+from softrobot_dynamics.estimation.settings import load_estimator
 
 RATE = 100.0  # [Hz] of every loop in a test, on whatever machine: none of them is about speed
 STARTED = []  # the nodes of this process's tests that have not been cleared away
@@ -58,6 +60,16 @@ def compile_for_nodes(robot, **given):
     own = {row.name: row.default for row in OF_SIMULATION} | {'robot': robot}
     build.simulated(own)
     return model
+
+
+def compile_estimator(model, file):
+    """Compile what an estimator node needs for a robot and a file of sensors."""
+    own = load_estimator(file)
+    estimator = sd.Estimator(model, own)
+    estimator.observability()
+    estimator.estimate(0.01, covariance=True)
+    estimator.push()
+    sd.ShapeFit(model, own)({}, u=np.ones(model.m))
 
 
 class Started:
