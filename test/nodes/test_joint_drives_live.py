@@ -91,14 +91,14 @@ def test_a_position_drive_follows_stops_and_is_found_where_it_is(observer, file,
         passed = np.diff([stamp_of(each) for each in observer.commands]) / SECOND
         assert (np.abs(np.diff(sent)) < 2.0 * SPEED * passed.clip(1.0 / RATE)).all()
 
-        assert observer.set(reference__ramp_time=8.0, reference__setpoint=[-AIM]).successful
+        assert observer.set(reference__ramp_time=4.0, reference__setpoint=[-AIM]).successful
         observer.until(lambda: joint() < AIM - 0.2, 'the joint on its way')
         assert observer.call(SetBool, 'simulation/pause', SetBool.Request(data=True)).success
         observer.until(lambda: observer.words()[CONTROLLER].startswith('no valid'), 'a loss')
         before = joint()
         assert observer.call(SetBool, 'simulation/pause', SetBool.Request(data=False)).success
         observer.until_running()
-        observer.until_later(1.0)
+        observer.until_later(1.5)
         assert abs(joint() - before) < 0.1
         assert observer.set(reference__setpoint=[before], reference__ramp_time=0.3).successful
 
