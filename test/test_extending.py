@@ -2,6 +2,7 @@
 """The package of docs/extending.md, with a kind of each sort, as a user would install it."""
 
 import contextlib
+import json
 import os
 from pathlib import Path
 import re
@@ -34,6 +35,18 @@ CONTRACT_TESTS = {  # files by groups of kinds, in some parts: they take long
         'test_pfbl', 'test_task_kinds', 'test_reference_kinds',
     ),
 }  # fmt: skip
+SESSION = """
+import contextlib, io, json, sys, traceback
+
+for line in sys.stdin:
+    said, failure = io.StringIO(), ''
+    try:
+        with contextlib.redirect_stdout(said):
+            exec(json.loads(line), {'__name__': '__main__'})
+    except Exception:
+        failure = traceback.format_exc()
+    print(json.dumps([said.getvalue(), failure]), flush=True)
+"""
 EXCERPTS = [block for block in BLOCKS if block.page in PAGES and block.kind]
 
 
@@ -73,6 +86,30 @@ def run(folder, environment):
         return said
 
     return run
+
+
+@pytest.fixture(scope='module')
+def execute(folder, environment):
+    """
+    Return a function that executes a program there and returns what it printed.
+
+    One process executes them all: to import the package takes longer than most of them.
+    """
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, '-c', SESSION], cwd=folder, env=environment, text=True,
+        stdin=pipe, stdout=pipe,
+    ) as session:  # fmt: skip
+
+        def execute(program):
+            session.stdin.write(json.dumps(program) + '\n')
+            session.stdin.flush()
+            said, failure = json.loads(session.stdout.readline())
+            assert not failure, said + failure
+            return said
+
+        yield execute
+        session.stdin.close()
 
 
 @pytest.mark.quick
@@ -138,7 +175,7 @@ def test_contract_tests_pass_for_the_kinds_of_the_guide(run, groups):
         assert re.search(rf'\[{name}(-\d+)?[\]-].* PASSED', said), name
 
 
-def test_the_law_of_the_guide_tracks_its_reference(run):
+def test_the_law_of_the_guide_tracks_its_reference(execute):
     """The guide's law tracks its reference with checked parameters, in Python and in nodes."""
     program = """
 import numpy as np
@@ -165,14 +202,14 @@ try:
 except ValueError as error:
     print(error)
 """
-    said = run('-c', program)
+    said = execute(program)
     assert 'output_pd.stiffness: -2.0, expected a number >= 0 [unit of u per unit of y]' in said
     assert "output_pd.carry: 'all', expected one of weight, nothing" in said
     assert 'output_pd.damping: 0.0, expected a number > 0 beside a stiffness' in said
     assert 'read-only' in said
 
 
-def test_the_reference_of_the_guide_has_targets(run):
+def test_the_reference_of_the_guide_has_targets(execute):
     """The guide's reference has targets for tips, and refuses what the robot cannot do."""
     program = """
 import numpy as np
@@ -201,7 +238,7 @@ try:
 except DescriptionError as error:
     print(error)
 """
-    said = run('-c', program)
+    said = execute(program)
     assert 'no admissible actuation holds the point' in said
     assert 'reference.eight.width: 5.0, expected a number > 0 and <= 1 [m]' in said
 
@@ -231,7 +268,7 @@ def run(name, mass, duration=6.0, **given):
 """
 
 
-def test_the_law_that_learns_finds_the_payload(run):
+def test_the_law_that_learns_finds_the_payload(execute):
     """The adaptive law learns 50 g, or none, within 2 g, and its error shrinks tenfold."""
     program = (
         LOOP
@@ -246,10 +283,10 @@ law, _ = run('payload_pd', 0.05, heaviest=0.02)
 assert law.payload == 0.02
 """
     )
-    run('-c', program)
+    execute(program)
 
 
-def test_the_compiled_law_does_as_the_other_and_allocates_nothing(run):
+def test_the_compiled_law_does_as_the_other_and_allocates_nothing(execute):
     """The compiled law ends where output_pd does, and 100 ticks allocate nothing."""
     program = (
         LOOP
@@ -270,10 +307,10 @@ law, weak = run('bounded_pd', 0.05, bound=[1e-3, 0.01, 0.01, 0.01])
 assert weak[1] > 10.0 * off[1], (weak, off)
 """
     )
-    run('-c', program)
+    execute(program)
 
 
-def test_the_estimator_goes_by_the_sensor(run):
+def test_the_estimator_goes_by_the_sensor(execute):
     """sd.Estimator finds how the arm bends from three of the page's wire sensors."""
     program = """
 import numpy as np
@@ -298,10 +335,10 @@ assert estimator.observability().unobservable == ()
 assert sd.Estimator(model, {'sensors': [{'name': 'encoder', 'type': 'joint', 'names': ['turn'],
     'noise': 1e-3}]}).observability().unobservable
 """
-    run('-c', program)
+    execute(program)
 
 
-def test_the_integrator_is_chosen_by_name(run):
+def test_the_integrator_is_chosen_by_name(execute):
     """The page's integrator comes near the default one, with an error of first order."""
     program = """
 import numpy as np
@@ -316,7 +353,7 @@ for given in ({}, *euler):
 errors = [np.abs(end - ends[0]).max() for end in ends[1:]]
 assert 1e-7 < errors[1] < 0.7 * errors[0] < 1e-4, errors
 """
-    run('-c', program)
+    execute(program)
 
 
 @pytest.fixture
@@ -372,9 +409,9 @@ def moves(observer):
 
 
 @pytest.fixture
-def compiled_arm(run):
+def compiled_arm(execute):
     """Let a process compile what the nodes then find compiled."""
-    run('-c', 'import softrobot_dynamics as sd; sd.compile_model(sd.load_robot("cam_arm.yaml"))')
+    execute('import softrobot_dynamics as sd; sd.compile_model(sd.load_robot("cam_arm.yaml"))')
 
 
 @pytest.mark.realtime

@@ -29,6 +29,11 @@ def _setpoints(arm):
     return first.tolist(), (first + 2e-4 * np.resize([1.0, -1.0], arm.m)).tolist()
 
 
+def _set_point(arm):
+    """Return parameters of a reference that no process has to plan."""
+    return {'reference__type': 'setpoint', 'reference__setpoint': _setpoints(arm)[0]}
+
+
 def _slow_rate(t, error):
     """
     Return the slower rate [1/s] of e'' + d e' + p e = 0 from rest, fitted to samples.
@@ -54,7 +59,7 @@ def test_a_higher_gain_set_live_makes_steps_decay_as_it_should(arm, observer, st
     start_arm('simulation')
     controller = start_arm(
         'controller', autostart='true', record=record, gains__d='25.0', reference__type='setpoint',
-        reference__setpoint=first, reference__ramp_time='1.0',
+        reference__setpoint=first, reference__ramp_time='0.3',
     )  # fmt: skip
     observer.until_running()
     observer.until(lambda: _near(observer, first), 'the first set-point')
@@ -99,10 +104,12 @@ def _rates(record):
     return rates
 
 
-def test_killing_the_simulation_makes_the_controller_safe_until_another_comes(observer, start_arm):
+def test_killing_the_simulation_makes_the_controller_safe_until_another_comes(
+    arm, observer, start_arm
+):
     """Without a simulation the safe command goes out in time, until a new one comes."""
     simulation = start_arm('simulation')
-    controller = start_arm('controller', autostart='true', reference__type='circle')
+    controller = start_arm('controller', autostart='true', **_set_point(arm))
     observer.until_running()
     observer.commands.clear()
     simulation.kill()
@@ -119,11 +126,11 @@ def test_killing_the_simulation_makes_the_controller_safe_until_another_comes(ob
     assert observer.value(CONTROLLER, 'watchdog trips') >= 1
 
 
-def test_sigterm_leaves_the_robot_with_the_safe_command(observer, start_arm, tmp_path):
+def test_sigterm_leaves_the_robot_with_the_safe_command(arm, observer, start_arm, tmp_path):
     """The last command the simulation applied before its own time-out is the pretension."""
     record = tmp_path / 'simulation.mcap'
     simulation = start_arm('simulation', record=record, command_timeout_periods=100000)
-    controller = start_arm('controller', autostart='true', reference__type='circle')
+    controller = start_arm('controller', autostart='true', **_set_point(arm))
     observer.until_running()
     controller.send_signal(signal.SIGTERM)
     assert controller.wait(PATIENCE) == 0
@@ -142,10 +149,11 @@ def test_a_reference_is_planned_live_and_an_impossible_one_refused(observer, sta
     A plan that an emergency stop cancels changes nothing, and the stop does not wait for it.
     """
     start_arm('simulation')
-    controller = start_arm('controller', autostart='true', reference__type='circle')
+    controller = start_arm('controller', autostart='true')
     observer.until_running()
     trips = observer.value(CONTROLLER, 'watchdog trips')
-    assert observer.set(reference__circle__radius=0.08).successful
+    circle = {'reference__type': 'circle', 'reference__circle__radius': 0.08}
+    assert observer.set(**circle).successful
     refused = observer.set(reference__circle__radius=0.25)
     assert not refused.successful and 'no admissible actuation' in refused.reason
     assert observer.get('reference.circle.radius') == 0.08
@@ -174,7 +182,7 @@ def test_the_loop_holds_under_noise_delay_and_losses(arm, observer, start_arm):
     first, _ = _setpoints(arm)
     start_arm(
         'simulation', sensors__noise='2.0e-5', sensors__velocity_noise='5.0e-4',
-        sensors__delay='8.0e-3', sensors__dropout='0.2', sensors__seed='7',
+        sensors__delay='8.0e-3', sensors__dropout='0.2', sensors__seed='7', real_time_factor=2.0,
     )  # fmt: skip
     start_arm(
         'controller', autostart='true', reference__type='setpoint', reference__setpoint=first,

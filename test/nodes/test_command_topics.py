@@ -14,7 +14,7 @@ from softrobot_dynamics.configuration import build  # noqa: E402
 from softrobot_dynamics.configuration.node_parameters import OF_SIMULATION  # noqa: E402
 from softrobot_dynamics.configuration.parameter_files import controller_values  # noqa: E402
 from softrobot_dynamics.description.shipped import shipped  # noqa: E402
-from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
+from softrobot_dynamics.loops.message_fields import SECOND, stamp_of  # noqa: E402
 from softrobot_dynamics.recordings.reading import read_recording  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from support.node_processes import NODES, SAFE, starting  # noqa: E402
@@ -34,7 +34,9 @@ HYBRID = {
 }
 ROBOT = 'hybrid_arm'
 FILE = shipped('controllers')[ROBOT]
-TICKS = 1200  # of 1 ms: all three phases
+PERIOD = 4_000_000  # [ns]
+TICKS = 300  # all three phases
+LATE = range(4)  # ticks
 HEARD = 20  # commands, at least: the test listens slowly
 BEGINNING = 10  # in which the first answers may come late
 # without real time no state is late
@@ -74,21 +76,29 @@ def run(observer, folder, **parameters):
     """Return the simulation's recording of some ticks of the closed loop with parameters."""
     folder.mkdir()
     record = folder / 'simulation.mcap'
-    with starting(folder, NODES, (), robot=ROBOT, rate=1000.0) as start:
-        simulation = start('simulation', record=record, **AS_FAST_AS_ANSWERED, **parameters)
+    with starting(folder, NODES, (), robot=ROBOT, rate=SECOND / PERIOD) as start:
         options = ('--ros-args', '--params-file', str(FILE))
         start('controller', *options, autostart='true', **SHORT, **parameters)
+        planned = 'waiting for the first state'  # a robot would say meanwhile what nobody answers
+        observer.until(lambda: observer.mode(CONTROLLER) == planned, 'all plans')
+        simulation = start('simulation', record=record, **AS_FAST_AS_ANSWERED, **parameters)
         log = folder / 'simulation.log'
         observer.until(lambda: 'driven by commands' in log.read_text(), 'a command', every=0.05)
         observer.states.clear()  # those of the run before
         observer.until(lambda: observer.states, 'a state')
         first = stamp_of(observer.states[-1])
-        observer.until(
-            lambda: stamp_of(observer.states[-1]) > first + TICKS * 1_000_000, 'all phases'
-        )
+        end = first + (TICKS + LATE[-1]) * PERIOD
+        observer.until(lambda: stamp_of(observer.states[-1]) > end, 'all phases')
         simulation.send_signal(signal.SIGINT)
         assert simulation.wait(PATIENCE) == 0
     return read_recording(record)
+
+
+def apart(one, other):
+    """Return the greatest distances (n,) of two motions; either may begin some ticks late."""
+    shifted = [(one[late:], other) for late in LATE] + [(one, other[late:]) for late in LATE]
+    found = [np.abs(a[:TICKS] - b[:TICKS]).max(axis=0) for a, b in shifted]
+    return min(found, key=np.max)
 
 
 @pytest.mark.usefixtures('compiled')
@@ -107,12 +117,12 @@ def test_three_drivers_get_their_parts_and_the_robot_moves_as_with_one(observer,
     )
     parts = run(observer, tmp_path / 'parts', **HYBRID)
     arm, tendons, gripper = heard.values()
-    assert len(whole) > TICKS and len(parts) > TICKS
+    assert min(len(whole), len(parts)) > TICKS + LATE[-1]
     assert not np.isnan(parts['round_trip'][BEGINNING:]).any()  # every state is answered whole
     assert (np.ptp(whole['u'][:TICKS], axis=0)[7:] > 0.1).all()  # all drivers have work
-    scale = np.ptp(whole['q'][:TICKS], axis=0)  # [rad] and so on; it begins some ticks late
-    off = np.abs(parts['q'][:TICKS] - whole['q'][:TICKS]).max(axis=0) / scale
-    assert (off < 0.05).all()
+    scale = np.ptp(whole['q'][:TICKS], axis=0)  # [rad] and so on
+    off = apart(parts['q'] / scale, whole['q'] / scale)
+    assert (off < 0.02).all()
     answered = enumerate(parts['stamp'][BEGINNING:], BEGINNING)
     rows = {stamp: row for row, stamp in answered}
     known = [(rows[stamp_of(x)], x) for x in arm if stamp_of(x) in rows]
@@ -123,7 +133,7 @@ def test_three_drivers_get_their_parts_and_the_robot_moves_as_with_one(observer,
     mine = {tuple(u) for u in np.round(parts['u'][:, 6:9] * 1e3, 6)}
     assert sum(tuple(np.round(x.data, 6)) in mine for x in tendons) > HEARD
     point = gripper[-1].points[0]
-    assert gripper[-1].joint_names == ['p'] and point.time_from_start.nanosec == 1_000_000
+    assert gripper[-1].joint_names == ['p'] and point.time_from_start.nanosec == PERIOD
     assert stamp_of(gripper[-1]) == 0
     assert max(x.points[0].effort[0] for x in gripper) == pytest.approx(2000.0)  # kPa
 

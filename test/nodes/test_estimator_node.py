@@ -22,6 +22,7 @@ from softrobot_dynamics.loops.message_fields import stamp_of  # noqa: E402
 from softrobot_dynamics.nodes.messaging.message_values import stamped  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 from support.held_rates import held_rate  # noqa: E402
+from support.node_processes import compile_estimator  # noqa: E402
 from support.observer import CONTROLLER  # noqa: E402
 from support.policies import check_policy  # noqa: E402
 import yaml  # noqa: E402
@@ -33,12 +34,7 @@ PRETENSION = 1.0
 @pytest.fixture(scope='module')
 def estimated(arm):
     """From here on all processes find compiled what estimates the arm."""
-    own = load_estimator(shipped('estimators')['pcc_arm'])
-    estimator = sd.Estimator(arm, own)
-    estimator.observability()
-    estimator.estimate(0.01, covariance=True)
-    estimator.push()
-    sd.ShapeFit(arm, own)({}, u=np.ones(arm.m))
+    compile_estimator(arm, shipped('estimators')['pcc_arm'])
 
 
 @pytest.mark.realtime
@@ -136,7 +132,7 @@ def test_estimates_keep_to_simulated_time_at_another_pace(pace, observer, start_
             names = true[-1].name
             estimate = dict(zip(observer.states[-1].name, observer.states[-1].position))
             wrong.append(max(abs(estimate[n] - x) for n, x in zip(names, true[-1].position)))
-        return len(observer.states) > 400
+        return len(observer.states) > 100
 
     observer.until(enough, 'estimates')
     assert abs(np.median(apart)) < 40_000_000  # with 1 as the pace at 0.2: 0.8 s

@@ -91,14 +91,14 @@ def test_a_position_drive_follows_stops_and_is_found_where_it_is(observer, file,
         passed = np.diff([stamp_of(each) for each in observer.commands]) / SECOND
         assert (np.abs(np.diff(sent)) < 2.0 * SPEED * passed.clip(1.0 / RATE)).all()
 
-        assert observer.set(reference__ramp_time=20.0, reference__setpoint=[-AIM]).successful
+        assert observer.set(reference__ramp_time=4.0, reference__setpoint=[-AIM]).successful
         observer.until(lambda: joint() < AIM - 0.2, 'the joint on its way')
         assert observer.call(SetBool, 'simulation/pause', SetBool.Request(data=True)).success
         observer.until(lambda: observer.words()[CONTROLLER].startswith('no valid'), 'a loss')
         before = joint()
         assert observer.call(SetBool, 'simulation/pause', SetBool.Request(data=False)).success
         observer.until_running()
-        observer.until_later(2.0)
+        observer.until_later(1.5)
         assert abs(joint() - before) < 0.1
         assert observer.set(reference__setpoint=[before], reference__ramp_time=0.3).successful
 
@@ -117,7 +117,7 @@ def test_simulation_2_of_the_paper_runs_with_position_drives(command, observer, 
     given = yaml.safe_load(file.read_text(encoding='utf-8'))['/**']['controller']
     own = flat(given['ros__parameters']) | {'delay': 0.0}
     compile_for_nodes(str(path), **{name.replace('__', '.'): x for name, x in own.items()})
-    common = {'robot': str(path), 'rate': 500.0}
+    common = {'robot': str(path), 'rate': 250.0}
     with starting(tmp_path, NODES, (), **common) as start:
         pace = {'real_time_factor': 0.0, 'command_timing': 'lockstep'}
         start('simulation', wait_for_commands='true', **pace)

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.realtime
 
 SETPOINT = [0.7, -0.4]
 STIFFNESS = (400.0, 300.0, 200.0)
+PACE = 3.0  # of the simulated time: what settles is waited for
 
 
 def posture(model, state):
@@ -26,7 +27,7 @@ def test_pd_plus_settles_at_its_set_point(observer, tmp_path):
     model = compile_for_nodes('double_pendulum', controller='pd_plus')
     given = {'pd_plus__p': 100.0, 'pd_plus__d': 20.0, 'reference__type': 'setpoint'}
     with starting(tmp_path, NODES, (), robot='double_pendulum', rate=RATE) as start:
-        start('simulation', wait_for_commands='true')
+        start('simulation', wait_for_commands='true', real_time_factor=PACE)
         start('controller', autostart='true', controller='pd_plus',
               reference__setpoint=SETPOINT, reference__ramp_time='0.5', **given)  # fmt: skip
         observer.until_running()
@@ -45,7 +46,7 @@ def test_a_tip_gives_way_as_its_spring_says(observer, tmp_path):
     """In live nodes 1 N moves the tip by 1/k in its direction and not across, to 2 %."""
     model = compile_for_nodes('ur10e', controller='impedance')
     with starting(tmp_path, NODES, (), robot='ur10e', rate=RATE) as start:
-        start('simulation', wait_for_commands='true')
+        start('simulation', wait_for_commands='true', real_time_factor=PACE)
         start('controller', autostart='true', controller='impedance', reference__type='hold',
               impedance__stiffness=list(STIFFNESS), impedance__damping=[60.0] * 3)  # fmt: skip
         observer.until_running()

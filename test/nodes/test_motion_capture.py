@@ -12,12 +12,12 @@ pytest.importorskip('rclpy')
 from sensor_msgs.msg import JointState  # noqa: E402
 import softrobot_dynamics as sd  # noqa: E402
 from support.motion_capture import BODIES, DOTS, MotionCapture, MOUNT, TFMessage, WORLD  # noqa: E402
-from support.node_processes import RATE  # noqa: E402
+from support.node_processes import compile_estimator, RATE  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
 ESTIMATOR = '/estimator: estimator'
-LONG = 300  # estimates that are compared
+LONG = 150  # estimates that are compared
 SILENCE = 1.0  # [s], more than any machine takes a breath
 DISTURBANCE = {'force': 0.05, 'moment': 5e-4}
 POSES = {
@@ -75,7 +75,7 @@ class Following:
 
     def until(self, condition, what):
         """Drive the arm and show it until a condition holds."""
-        self._observer.until(lambda: self._act() or condition(), what)
+        self._observer.until(lambda: self._act() or condition(), what, every=0.5 / RATE)
 
     def _heard(self, state):
         self._newest = state
@@ -87,7 +87,7 @@ class Following:
         if state is None:
             return
         self._count += 1
-        phases = 2.0 * math.pi * (0.2 * self._count / RATE + np.arange(self._model.m) / 3.0)
+        phases = 2.0 * math.pi * (0.4 * self._count / RATE + np.arange(self._model.m) / 3.0)
         command = JointState(name=list(self._model.actuator_names))
         command.header.stamp = state.header.stamp
         command.effort = (2.0 + np.sin(phases)).tolist()
@@ -103,11 +103,7 @@ def follow(observer, start_arm, arm, folder, form):
     """Return the Following and its median error [m] once the estimator has run for a while."""
     file = folder / 'sensors.yaml'
     file.write_text(json.dumps({'sensors': sensors(form), 'disturbance': DISTURBANCE}))
-    own = sd.Estimator(arm, str(file))  # so that nodes find all compiled
-    own.observability()
-    own.estimate(0.01, covariance=True)
-    own.push()
-    sd.ShapeFit(arm, str(file))({}, u=np.ones(arm.m))
+    compile_estimator(arm, str(file))
     following = Following(observer, arm, form)
     start_arm('simulation', wait_for_commands='false')
     remapped = '--priority', '0', '--ros-args', '-r', 'joint_states:=estimated'

@@ -52,11 +52,12 @@ def test_phases_follow_each_other_and_stop_on_a_hold(observer, tmp_path):
     Every command can be computed again from the recording, bit for bit.
     """
     with starting(tmp_path, NODES, (), robot='pcc_arm', rate=RATE) as start:
-        start('simulation', wait_for_commands='true')
+        start('simulation', wait_for_commands='true', real_time_factor=5.0)
         record = tmp_path / 'run.mcap'
         start('controller', autostart='true', record=str(record), **PARAMETERS)
         observer.until_running()
         observer.until(lambda: observer.phase == 'both', 'the second phase')
+        observer.set_pace(1.0)  # now orders have to come in time
         observer.until(lambda: len(led(observer)) == 6, 'six that are led')
         assert observer.set(upper__pd_plus__p=9.0, upper__pd_plus__d=6.0).successful
         refused = observer.set(upper__pd_plus__p=-9.0)
@@ -76,6 +77,7 @@ def test_phases_follow_each_other_and_stop_on_a_hold(observer, tmp_path):
         log = tmp_path / 'controller.log'
         words = '~/trajectory refused: not now: at present t4, t5, t6 have no reference'
         observer.until(lambda: words in log.read_text(encoding='utf-8'), 'the refusal')
+        observer.set_pace(5.0)
         observer.until_later(2.0)  # the duration of what is refused
         assert observer.phase == 'one' and led(observer) == ['t1', 't2', 't3']
     found = log.read_text(encoding='utf-8')

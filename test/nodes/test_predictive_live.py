@@ -153,7 +153,7 @@ def test_diagnostics_name_the_solutions_of_each_part(observer, tmp_path):
             def value(key, part=part):
                 return observer.value(CONTROLLER, f'{part}: {key}')
 
-            observer.until(lambda: value('solutions') > 5, f'solutions of {part}')
+            observer.until(lambda: value('solutions') > 15, f'solutions of {part}')
             assert value('interval of solutions [ms]') == pytest.approx(interval)
             assert value('failed solutions') == 0.0 and value('late solutions [ticks]') >= 0.0
             assert value('iterations of the last solution') >= 1.0

@@ -251,19 +251,20 @@ def test_a_late_part_is_predicted_and_the_arm_follows(observer, start_arm, tmp_p
         )
         start_arm(
             'controller', autostart='true', reference__type='circle', watchdog_periods=200,
-            reference__circle__body='segment3', reference__ramp_time='0.5', **given,
+            reference__circle__body='segment3', reference__circle__period=2.0,
+            reference__ramp_time='0.5', **given,
         )  # fmt: skip
         observer.until_running()
         log, words = tmp_path / 'controller.log', 'whole states are'
         observer.until(lambda: words in log.read_text(), words)
-        observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 1.2 * RATE, 'a second')
+        observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 0.8 * RATE, 'the circle')
         errors = []
 
         def seen():
             errors.append(observer.output_error())
-            return observer.value(CONTROLLER, 'ticks') > 3.0 * RATE
+            return observer.value(CONTROLLER, 'ticks') > 1.7 * RATE
 
-        observer.until(seen, 'two more')
+        observer.until(seen, 'almost half a turn more')
         delay = 1e-3 * RATE * observer.value(CONTROLLER, 'delay of whole states [ms]')
         assert late <= delay < late + 2.0
         assert np.nanmax(errors) < 1e-3
@@ -286,17 +287,18 @@ def test_the_arm_follows_a_circle_whatever_its_drivers_send(
     """With states in three parts, or without velocities, the arm follows within 1 mm."""
     start_arm('simulation', **{'rate': RATE, **given, **simulated})
     start_arm(
-        'controller', autostart='true', rate=rate, reference__type='circle',
-        reference__circle__body='segment3', reference__ramp_time='0.5', **given,
+        'controller', autostart='true', rate=rate, reference__type='circle', **given,
+        reference__circle__body='segment3', reference__circle__period=2.0,
+        reference__ramp_time='0.5',
     )  # fmt: skip
     observer.until_running()
-    observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 2.0 * rate, 'two seconds')
+    observer.until(lambda: observer.value(CONTROLLER, 'ticks') > 1.0 * rate, 'a second')
     errors = []
 
     def seen():
         errors.append(observer.output_error())
-        return observer.value(CONTROLLER, 'ticks') > 5.0 * rate
+        return observer.value(CONTROLLER, 'ticks') > 3.0 * rate
 
-    observer.until(seen, 'three more')
+    observer.until(seen, 'a turn more')
     assert np.nanmax(errors) < 1e-3 and observer.mode(SIMULATION) == 'driven by commands'
     assert observer.value(CONTROLLER, 'watchdog trips') == 0

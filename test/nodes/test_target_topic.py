@@ -30,7 +30,7 @@ from support.observer import CONTROLLER, PATIENCE  # noqa: E402
 
 pytestmark = pytest.mark.realtime
 
-CENTER, RADIUS, TURN, EVERY = np.array([0.0, 0.0, 0.57]), 0.08, 8.0, 0.01  # [m], [s]
+CENTER, RADIUS, TURN, EVERY = np.array([0.0, 0.0, 0.57]), 0.08, 4.0, 0.01  # [m], [s]
 SPEED, WAY = 0.05, 0.03  # [m/s], [m]
 AGAIN, SOON = 10.0, 0.2  # [s]: whether a best-effort message is heard, nobody knows
 
@@ -223,7 +223,7 @@ def test_a_target_far_out_of_reach_leaves_the_robot_calm(observer, say, tmp_path
     """Under `task` an arm on a turntable stays slow, and diagnostics warn of the tip."""
     arm = compile_for_nodes('pneumatic_arm', controller='task')
     with starting(tmp_path, NODES, (), robot='pneumatic_arm', rate=RATE) as start:
-        start('simulation')
+        start('simulation', real_time_factor=2.0)
         start('controller', autostart='true', controller='task', reference__ramp_time='0.5')
         observer.until_running()
         observer.until(lambda: observer.states, 'states')

@@ -72,6 +72,7 @@ def test_a_trajectory_is_replaced_at_speed_without_a_jump(arm, observer, start_a
         (LATER, here + 0.3 * away, -0.125 * away, zero),
         (END, here, zero, zero),
     ))  # fmt: skip
+    observer.set_pace(3.0)  # no order has to come in time any more
     observer.until(
         lambda: np.allclose(observer.reference('positions'), here, rtol=0.0, atol=1e-9), 'the end'
     )

@@ -2,28 +2,35 @@
 """
 Start controller and simulation nodes as processes, with a plant that needs no compilation.
 
-Processes are forked from a server that has already imported what nodes need, because imports take
-most of the start time. Tests of the demo, and tests about how a process begins or ends, start
-nodes by their commands, as users do.
+Processes are forked from a server that has already imported what nodes need, and has loaded the
+kernels of the arm, because these take most of the start time; they report their status more often,
+because that is what tests wait for. Tests of the demo, and tests about how a process begins or
+ends, start nodes by their commands, as users do.
 """
 
 import contextlib
+import functools
 import importlib
 import multiprocessing
+from multiprocessing import forkserver
 import os
 from pathlib import Path
 import runpy
 import signal
 import subprocess
 import sys
+from unittest import mock
 
+import numpy as np
 import softrobot_dynamics as sd
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.configuration.node_parameters import OF_SIMULATION
 from softrobot_dynamics.configuration.parameter_files import controller_values
+from softrobot_dynamics.estimation.settings import load_estimator
 
 RATE = 100.0  # [Hz] of every loop in a test, on whatever machine: none of them is about speed
 STARTED = []  # the nodes of this process's tests that have not been cleared away
+REPORT_PERIOD = 0.2  # [s] of the status of forked nodes; others report once a second
 SAFE = [1.0, 1.0]  # what the parameter safe_pretension is unless set
 PLANT = Path(__file__).with_name('linear_plant.py')
 NODES = 'softrobot_dynamics.nodes'  # for robots that are described
@@ -33,8 +40,16 @@ SERVER.set_forkserver_preload(
         'rclpy',
         'scipy.linalg',
         *(f'{NODES}.{name}' for name in ('controller', 'simulation', 'estimator')),
+        'support.loaded_arm',
     ]
 )
+
+
+@functools.cache
+def _begin_server():
+    """Start the server, unless it runs: it finds our modules by its environment alone."""
+    with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path))):
+        forkserver.ensure_running()
 
 
 def compile_for_nodes(robot, **given):
@@ -47,10 +62,21 @@ def compile_for_nodes(robot, **given):
     return model
 
 
+def compile_estimator(model, file):
+    """Compile what an estimator node needs for a robot and a file of sensors."""
+    own = load_estimator(file)
+    estimator = sd.Estimator(model, own)
+    estimator.observability()
+    estimator.estimate(0.01, covariance=True)
+    estimator.push()
+    sd.ShapeFit(model, own)({}, u=np.ones(model.m))
+
+
 class Started:
     """A node that was started, to be used as a Popen."""
 
     def __init__(self, *given):
+        _begin_server()
         self._process = SERVER.Process(target=_run, args=given)
         self._process.start()
         self.pid = self._process.pid
@@ -82,6 +108,8 @@ class Started:
 
 def _run(program, arguments, log, folder, environment):
     """Become a node, as if it had been started by a command."""
+    from softrobot_dynamics.nodes import diagnostics  # needs ROS, which the server has imported
+
     with open(log, 'ab') as file:
         for stream in (1, 2):
             os.dup2(file.fileno(), stream)
@@ -89,6 +117,7 @@ def _run(program, arguments, log, folder, environment):
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [str(program), *arguments]
+    diagnostics._REPORT_PERIOD = REPORT_PERIOD
     if program == PLANT:
         runpy.run_path(str(program), run_name='__main__')
     else:

@@ -21,7 +21,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 PATIENCE = 900.0  # [s] for what comes within one on an idle machine
 LAST_WORDS = 60.0  # [s] for the same once a node has failed
-OFTEN = 0.005  # [s]
+OFTEN = 0.01  # [s]
 CONTROLLER, SIMULATION = '/controller: control loop', '/simulation: simulated robot'
 
 
@@ -172,6 +172,13 @@ class Observer:
     def set(self, **values):
         """Return the answer to a change of the controller's parameters, all or none."""
         return self.answer(self.begin_to_set(**values), 'parameters').result
+
+    def set_pace(self, factor):
+        """Let the simulated time pass at a factor of real time."""
+        change = Parameter('real_time_factor', value=float(factor)).to_parameter_msg()
+        request = SetParametersAtomically.Request(parameters=[change])
+        name = 'simulation/set_parameters_atomically'
+        assert self.call(SetParametersAtomically, name, request).result.successful
 
     def get(self, name):
         """Return a double parameter of the controller."""
