@@ -59,7 +59,7 @@ def helped(tmp_path_factory):
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        cwd=ROOT,
+        cwd=folder,  # not that of the sources, whose package it would import
     ) as forking:
 
         def run(path):

@@ -19,10 +19,10 @@ import runpy
 import signal
 import subprocess
 import sys
-from unittest import mock
 
 import numpy as np
 import softrobot_dynamics as sd
+from softrobot_dynamics.compiling.processes import safe_path
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.configuration.node_parameters import OF_SIMULATION
 from softrobot_dynamics.configuration.parameter_files import controller_values
@@ -47,9 +47,19 @@ SERVER.set_forkserver_preload(
 
 @functools.cache
 def _begin_server():
-    """Start the server, unless it runs: it finds our modules by its environment alone."""
-    with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path))):
-        forkserver.ensure_running()
+    """
+    Start the server, unless it runs, from a folder that has nothing to import.
+
+    It finds the modules that this process has by its environment alone. From the folder of the
+    sources it would take the package there, not the one that is installed.
+    """
+    here = os.getcwd()
+    os.chdir(os.sep)
+    try:
+        with safe_path():
+            forkserver.ensure_running()
+    finally:
+        os.chdir(here)
 
 
 def compile_for_nodes(robot, **given):
