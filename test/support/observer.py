@@ -21,7 +21,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 PATIENCE = 900.0  # [s] for what comes within one on an idle machine
 LAST_WORDS = 60.0  # [s] for the same once a node has failed
-OFTEN = 0.01  # [s]
+OFTEN = 0.005  # [s]
 CONTROLLER, SIMULATION = '/controller: control loop', '/simulation: simulated robot'
 
 
