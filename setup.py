@@ -19,8 +19,9 @@ ROBOTS = Path(__file__).resolve().parent / 'config' / 'robots'
 # Robots whose kernels are compiled with the package, by shipped names or files, or a folder that
 # `softrobot compile --shared` has filled. With 0 they are compiled at the first start.
 KERNELS = os.environ.get('SOFTROBOT_KERNELS', 'pcc_arm').split()
+WANTED = KERNELS not in ([], ['0'])
 WITH_KERNELS = (
-    KERNELS not in ([], ['0'])
+    WANTED
     and sys.platform == 'linux'
     and platform.machine() in ('x86_64', 'aarch64')
     and all(map(find_spec, ['numba', 'numpy', 'scipy', 'yaml']))
@@ -45,10 +46,12 @@ class Build(build_py):
             shutil.copytree(KERNELS[0], target)
         elif WITH_KERNELS:
             compile_kernels(library, target)
+        elif WANTED:
+            do_without('that takes Linux on x86_64 or aarch64, numba, scipy and yaml')
 
 
 def compile_kernels(library, target):
-    """Compile kernels of the package in a folder; if nobody asked for them it may do without."""
+    """Compile kernels of the package in a folder."""
     shipped = {name: ROBOTS / f'{name}.yaml' for name in KERNELS}
     robots = [str(x) if x.exists() else os.path.abspath(name) for name, x in shipped.items()]
     command = [sys.executable, '-m', f'{NAME}.cli', 'compile', '--shared', str(target)]
@@ -58,9 +61,14 @@ def compile_kernels(library, target):
     done = subprocess.run([*command, '--laws', 'pfbl', *robots], env=environment, cwd=library)
     if done.returncode:
         shutil.rmtree(target, ignore_errors=True)
-        if 'SOFTROBOT_KERNELS' in os.environ:
-            raise SystemExit(f'SOFTROBOT_KERNELS: {KERNELS} cannot be compiled, see above')
-        print('kernels are not compiled now: they will be at the first start', flush=True)
+        do_without('see above')
+
+
+def do_without(reason):
+    """Say that no kernels are compiled; end the build if they were asked for."""
+    if 'SOFTROBOT_KERNELS' in os.environ:
+        raise SystemExit(f'SOFTROBOT_KERNELS: {KERNELS} cannot be compiled: {reason}')
+    print(f'kernels are not compiled now ({reason}): they will be at the first start', flush=True)
 
 
 def commands():
