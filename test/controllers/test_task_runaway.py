@@ -172,11 +172,12 @@ def test_an_arm_that_is_held_back_finds_back_to_its_circle(case):
 
 def test_a_tip_that_comes_back_within_reach_is_led_as_before():
     """Beyond reach the warning tells of it; a target within reach is then reached to 0.1 %."""
-    model = compiled('scalability')
+    model = compiled('double_pendulum')
     made, plant = begun(model)
     go_on(made, plant, 1.0)
     here, length = tip_of(made, plant.q), model.scales.length
-    made.lead(TipTarget('', here + 0.5 * length, None, 0.5, length), 1.0)
+    beyond = here + 0.5 * length * np.array([-1.0, 1.0, -1.0])
+    made.lead(TipTarget('', beyond, None, 0.5, length), 1.0)
     assert made.warning == ''
     figures = go_on(made, plant, 3.0, 1.0)[2]
     assert figures[-1][WEIGHT] == 1.0 and BLOCKED_FRACTION < figures[-1][UNMET] <= 1.0
@@ -186,6 +187,55 @@ def test_a_tip_that_comes_back_within_reach_is_led_as_before():
     figures = go_on(made, plant, 5.0, 4.0)[2]
     assert figures[-1][WEIGHT] == 0.0 and made.warning == ''
     assert np.linalg.norm(tip_of(made, plant.q) - here) < 1e-3 * length
+
+
+@pytest.mark.parametrize(
+    'name, way, cause',
+    [
+        ('pcc_arm', (0.5, 0.5, 0.5), 'limits leave 100% of its request unmet'),
+        ('double_pendulum', (0.0, 2.0, 0.0), 'out of reach, near a singularity, or held by other'),
+    ],
+)
+def test_a_tip_that_stays_short_of_its_target_is_told_of(name, way, cause):
+    """At rest nothing slows the robot; the warning tells, and ends once the target is reached."""
+    model = compiled(name)
+    made, plant = begun(model)
+    here, length = tip_of(made, plant.q), model.scales.length
+    made.lead(TipTarget('', here + length * np.array(way), None, 0.5, length), 0.0)
+    figures = go_on(made, plant, 3.0)[2]
+    assert made.warning.startswith(f'tip cannot follow: {cause}')
+    assert figures[-1][WEIGHT] == 0.0
+    made.lead(TipTarget('', here, None, 1.0, length), 3.0)
+    go_on(made, plant, 4.0, 3.0)
+    assert made.warning == ''
+    assert np.linalg.norm(tip_of(made, plant.q) - here) < 1e-3 * length
+
+
+def test_a_tip_on_its_way_is_not_told_of():
+    """A tip that limits of rates slow for seconds, but that comes closer, reaches its target."""
+    model = compiled('planar_cc_chain')
+    made, plant = begun(model)
+    here, length = tip_of(made, plant.q), model.scales.length
+    posture = sd.equilibrium(model, u=0.25 * model.upper).q
+    made.use(made.settings.replace(rate=0.02 * made.settings.rate))
+    index = model.body_names.index(made.controlled_tip)
+    goal = sd.forward_kinematics(model, q=posture)[index][:3, 3]
+    made.lead(TipTarget('', goal, None, 0.05, 100.0 * length), 0.0)
+    answer, warnings, limited = made.compute, set(), 0
+
+    def compute(t, q, qd):
+        """Answer, and note what the law says of it."""
+        nonlocal limited
+        command = answer(t, q, qd)
+        warnings.add(made.warning)
+        limited += made.figures()[UNMET] > BLOCKED_FRACTION
+        return command
+
+    made.compute = compute
+    go_on(made, plant, 6.0)
+    assert warnings == {''} and limited > 3000
+    assert np.linalg.norm(goal - here) > 0.1 * length
+    assert np.linalg.norm(tip_of(made, plant.q) - goal) < 1e-3 * length
 
 
 @pytest.mark.parametrize(

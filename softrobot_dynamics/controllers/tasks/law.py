@@ -17,11 +17,7 @@ from softrobot_dynamics.controllers.contract import BlendedReference, Command, r
 from softrobot_dynamics.controllers.held_command_motion import LINEARISATION
 from softrobot_dynamics.controllers.sampled_data_law import LawWorkspace
 from softrobot_dynamics.controllers.tasks.contract import MAX_RELAXATION_ORDERS, TaskContext
-from softrobot_dynamics.controllers.tasks.runaway import (
-    allocate_runaway,
-    bandwidth,
-    BLOCKED_FRACTION,
-)
+from softrobot_dynamics.controllers.tasks.runaway import allocate_runaway, bandwidth, describe_tip
 from softrobot_dynamics.controllers.tasks.settings import (
     assemble,
     kinds,
@@ -115,11 +111,8 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
 
     @property
     def warning(self) -> str:
-        """Words on limits that keep the tip from following, while the robot is slowed for it."""
-        runaway = self._runaway
-        if not (runaway.weight[0] > 0.0 and runaway.unmet[0] > BLOCKED_FRACTION):
-            return ''
-        return f'tip cannot follow: limits leave {runaway.unmet[0]:.0%} of its request unmet'
+        """Words on a tip that cannot follow."""
+        return describe_tip(self._runaway)
 
     def figures(self) -> dict[str, object]:
         """Return the unmet share of the tip's request, and what slows the robot for it."""
@@ -135,7 +128,8 @@ class TaskLaw(AccelerationLaw[TaskSettings]):
         self._see(q, qd)
         self._course.begin(t, self._tip())
         self._work.prediction.progress[LINEARISATION] = -1
-        self._runaway.weight[:] = self._runaway.unmet[:] = 0.0
+        for each in (self._runaway.weight, self._runaway.unmet, self._runaway.stalled):
+            each[:] = 0.0
         super().start(q, qd, t, u)
 
     def follow(self, reference: Reference | TipPathReference, t: float, ramp: float) -> None:

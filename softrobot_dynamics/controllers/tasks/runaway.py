@@ -17,6 +17,11 @@ more, when the other actuators of its arm meet their limits. So what the command
 bring counts in that very tick: later levels have their full weight at the latest where the robot
 would be twice as fast as is allowed.
 
+A robot at rest does not run away, and yet its tip may be stalled: for ``STALL_TIME`` what limits,
+a singularity or levels before it leave of the request is that for an error of more than
+``STALL_ERROR``, and the tip moves so slowly that it would need long for this error. Nothing is
+done about it; the law's warning tells.
+
 The request is the change of the tip's velocity in a period. What is unmet, and what a command
 would bring, is counted without the weight of later levels.
 """
@@ -44,6 +49,9 @@ FAST_COORDINATE_RATIO = 0.3
 MAX_ERROR_WHILE_SLOWED = 0.05  # of the robot's length, of the tip
 ONSET_TIME = 0.5  # [1 / bandwidth of the tip] until later levels have their full weight
 RELEASE_TIME = 5.0  # [the same] until they have none
+STALL_ERROR = 0.01  # of the robot's length, or rad; a tip that is closer to its target has arrived
+STALL_RATE = 0.1  # of the tip's bandwidth; a stalled tip reduces its error at a lower rate
+STALL_TIME = 5.0  # [1 / bandwidth of the tip] until a tip that does not follow is stalled
 
 
 class Runaway(NamedTuple):
@@ -51,6 +59,7 @@ class Runaway(NamedTuple):
 
     weight: Vector  # (1,) of later levels beside the tip's own, 0 to 1
     unmet: Vector  # (1,) share of the tip's request that limits left unmet in the last tick
+    stalled: Vector  # (1,) [1 / bandwidth] for how long the tip has not come closer
     bandwidth: Vector  # (1,) [1/s] of the tip's task
     course: CourseArrays
     length: float  # [m] of the robot
@@ -59,9 +68,19 @@ class Runaway(NamedTuple):
 
 def allocate_runaway(model: CompiledModel, course: CourseArrays) -> Runaway:
     """Return the :class:`Runaway` of a robot whose tip is led along a course, at its beginning."""
-    weight, unmet, bandwidth = np.zeros((3, 1))
+    weight, unmet, stalled, bandwidth = np.zeros((4, 1))
     scales = model.scales
-    return Runaway(weight, unmet, bandwidth, course, scales.length, scales.units)
+    return Runaway(weight, unmet, stalled, bandwidth, course, scales.length, scales.units)
+
+
+def describe_tip(runaway: Runaway) -> str:
+    """Return words on a tip that cannot follow: the robot is slowed for it, or it is stalled."""
+    stalled, blocked = runaway.stalled[0] > STALL_TIME, runaway.unmet[0] > BLOCKED_FRACTION
+    if blocked and (stalled or runaway.weight[0] > 0.0):
+        return f'tip cannot follow: limits leave {runaway.unmet[0]:.0%} of its request unmet'
+    if stalled:
+        return 'tip cannot follow: out of reach, near a singularity, or held by other tasks'
+    return ''
 
 
 def bandwidth(tasks: Iterable[Any]) -> float:
@@ -73,9 +92,10 @@ def bandwidth(tasks: Iterable[Any]) -> float:
 
 @kernel
 def watch_tip(fixed, work, qd):
-    """Bring weight and unmet share of ``work.runaway`` on, when a tick has its solution."""
+    """Bring ``work.runaway`` on, when a tick has its solution."""
     runaway, step = work.runaway, fixed.period * work.runaway.bandwidth[0]
     unmet = runaway.unmet[0] = _unmet_share(work, qd)
+    runaway.stalled[0] = runaway.stalled[0] + step if _is_stalled(fixed, work, qd) else 0.0
     weight, allowed, fastest = runaway.weight[0], _allowed_speed(runaway), 0.0
     for i in range(len(qd)):
         fastest = max(fastest, abs(qd[i]) / runaway.units[i])
@@ -115,6 +135,20 @@ def _unmet_share(work, qd):
         unmet += (free - dot(A, levels.limited)) ** 2
         requested += request * request
     return min(1.0, math.sqrt(unmet / requested)) if unmet > 0.0 and requested > 0.0 else 0.0
+
+
+@kernel
+def _is_stalled(fixed, work, qd):
+    """Tell whether the solution leaves tips far from what is asked for, while they hardly move."""
+    levels, bandwidth, left, speed = work.levels, work.runaway.bandwidth[0], 0.0, 0.0
+    for k in range(len(levels.task)):
+        if levels.task[k] > 0 and levels.level[k] > 0 and work.weight[k] > 0.0:
+            left += ((levels.b[k] - dot(levels.A[k], levels.limited)) / work.weight[k]) ** 2
+            speed += dot(work.J[k], qd) ** 2
+    left, speed = math.sqrt(left), math.sqrt(speed)
+    # at rest an error asks for bandwidth^2 times as much acceleration
+    far = left > STALL_ERROR * bandwidth * bandwidth * fixed.period
+    return far and speed * bandwidth * fixed.period < STALL_RATE * left
 
 
 @kernel
