@@ -3,10 +3,12 @@
 
 from typing import NamedTuple
 
-from numba import njit
+from numba import float64, njit
+from numba.core.compiler_lock import global_compiler_lock
 import numpy as np
 import pytest
 from softrobot_dynamics.compiling import compiler  # noqa: F401 (which imports the internals)
+from softrobot_dynamics.compiling.dispatchers import inner
 from softrobot_dynamics.compiling.jit import OPTIONS
 from softrobot_dynamics.compiling.lowering.pipeline import KernelCompiler
 
@@ -290,6 +292,18 @@ def test_an_exception_passes_through_callers():
         assert outer(4.0) == (3.0, 4.0)
         with pytest.raises(ValueError, match='negative'):
             outer(-1.0)
+
+
+def test_a_function_given_to_another_leaves_no_address():
+    """Code that passes a function on holds no address of this process, so that it can be kept."""
+    half, _ = compiled(lambda x: 0.5 * x)
+    repeat = inner(**OPTIONS)(lambda function, x: function(function(x)))
+    quarter = inner(**OPTIONS)(lambda x: repeat(half, x))
+    assert quarter(6.0) == 1.5
+    quarter.compile((float64,))
+    (made,) = quarter.overloads.values()
+    with global_compiler_lock:
+        assert not made.library.has_dynamic_globals
 
 
 def test_a_function_that_catches_is_left_to_numba():

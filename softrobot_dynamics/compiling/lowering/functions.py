@@ -87,6 +87,10 @@ class _Lower(ValueLower):
             found = conversion(
                 self.context, self.builder, self.loadvar(value.name), self.typeof(value.name), ty
             )
+        elif isinstance(value, (ir.Global, ir.FreeVar)) and isinstance(ty, types.Dispatcher):
+            # its type says which function it is; numba's address is one of this process, and code
+            # that still holds it after it was optimised cannot be kept
+            found = self.context.get_constant_null(ty)
         return super().lower_assign(ty, inst) if found is None else found
 
     def _binary(self, kind: Any, expr: Any) -> Any:
