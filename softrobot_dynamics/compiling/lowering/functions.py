@@ -28,7 +28,7 @@ _TRY_MODULE = 'numba.core.unsafe.eh'  # numba's, of what a `try` becomes
 _ITER, _STEP, _COUNT = 0, 2, 3  # places of the fields of an iterator of a range
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
+@register_pass(mutates_CFG=False, analysis_only=False)  # numba would find all lifetimes anew
 class KernelLowering(NativeLowering):
     """The pass of numba that makes LLVM code, by :class:`_Lower` where it can be."""
 
