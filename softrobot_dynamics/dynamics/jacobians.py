@@ -225,12 +225,12 @@ def _motion(t: DerivativeArrays, frame: int) -> Matrix:
 
 def _changes(robot: Robot, parts: list[_ChainElement], S: Matrix) -> Array:
     """Return dS_k/dx_j - S_j x S_k at [:, k, j], (6, n_x, n_x): zero where j comes before k."""
-    n = S.shape[1]
-    changes, beyond = np.zeros((6, n, n)), np.zeros(n, dtype=bool)
+    place = np.full(S.shape[1], -1)  # among the parts; -1: not between the ground and the frame
+    for i, part in enumerate(parts):
+        place[part.columns] = i
+    changed = (place <= place[:, None]) & (place >= 0)
+    changes = np.where(changed, _bracket(S[:, :, None], S[:, None]), 0.0)
     for columns, _, derivatives, base in parts:
-        beyond[columns] = True
-        for k in range(columns.start, columns.stop):
-            changes[:, k, beyond] = _bracket(S[:, k, None], S[:, beyond])
         if derivatives is not None:
             changes[:, columns, columns] += _moved(robot, base, derivatives).transpose(2, 1, 0)
     return changes
@@ -261,7 +261,7 @@ def _centre(robot: Robot) -> Vector:
     return _pose(robot, (len(robot.modules) - 1) * STATE + TIP_POSE)[1]
 
 
-def _bracket(a: Matrix, b: Matrix) -> Matrix:
-    """Columns a x b of twists (6, .)."""
+def _bracket(a: Array, b: Array) -> Array:
+    """Return a x b of twists (6, ...)."""
     turned, moved = np.cross(a[:3], b[:3], axis=0), np.cross(a[:3], b[3:], axis=0)
     return np.concatenate([turned, moved + np.cross(a[3:], b[:3], axis=0)])

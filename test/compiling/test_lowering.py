@@ -1,14 +1,20 @@
 # Copyright 2026 The softrobot_dynamics authors. Apache-2.0.
 """Kernels that are lowered to LLVM code by this package compute what numba's own code computes."""
 
+import io
 from typing import NamedTuple
 
-from numba import njit
+from numba import float64, njit
+from numba.core.compiler import run_frontend
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.ssa import reconstruct_ssa
 import numpy as np
 import pytest
 from softrobot_dynamics.compiling import compiler  # noqa: F401 (which imports the internals)
+from softrobot_dynamics.compiling.dispatchers import inner
 from softrobot_dynamics.compiling.jit import OPTIONS
 from softrobot_dynamics.compiling.lowering.pipeline import KernelCompiler
+from softrobot_dynamics.compiling.lowering.single_assignment import rename
 
 RANDOM = np.random.default_rng(11)
 PASS = 'kernel_lowering'
@@ -211,37 +217,56 @@ def test_fields_and_tuples():
     assert_same(function, (Pair(RANDOM.normal(size=3), 0.25), (1.5, 2.5, 3)))
 
 
+def dump(function):
+    """Return the operations of a function as numba prints them."""
+    text = io.StringIO()
+    function.dump(text)
+    return text.getvalue()
+
+
+def branches_and_loops(a, n):
+    """Assign variables on some paths, in loops and in branches."""
+    if n > 2:
+        x = a[0]
+        y = 2.0 * x
+        only = 3.0 * a[2]
+    else:
+        x = -a[1]
+        y = x
+    low, high = a[0], a[0]
+    for i in range(n):
+        value = a[i] + x
+        if value < low:
+            low = value
+        elif value > high:
+            last = value
+            high = last
+        x, y = y, x
+    if n > 2:
+        high += only
+    while y < 4.0 and n > 0:
+        y += 1.5
+        n -= 1
+    if n > 1:
+        value = 3.0
+    total = 0.0
+    for i in range(n):
+        total = max(total, a[i])
+    return low, high, x, y, value, n, total
+
+
 def test_variables_that_branches_and_loops_assign():
     """Variables assigned on some paths, in loops or in branches have numba's values."""
-
-    def function(a, n):
-        if n > 2:
-            x = a[0]
-            y = 2.0 * x
-            only = 3.0 * a[2]
-        else:
-            x = -a[1]
-            y = x
-        low, high = a[0], a[0]
-        for i in range(n):
-            value = a[i] + x
-            if value < low:
-                low = value
-            elif value > high:
-                last = value
-                high = last
-            x, y = y, x
-        if n > 2:
-            high += only
-        while y < 4.0 and n > 0:
-            y += 1.5
-            n -= 1
-        if n > 1:
-            value = 3.0
-        return low, high, x, y, value, n
-
     vector = RANDOM.normal(size=6)
-    assert_same(function, (vector, 1), (vector, 2), (vector, 6))
+    assert_same(branches_and_loops, (vector, 1), (vector, 2), (vector, 6))
+
+
+def test_variables_are_renamed_as_by_numba():
+    """Variables that are assigned more than once have the names that numba gives them."""
+    ours, numbas = (run_frontend(branches_and_loops) for _ in range(2))
+    before = dump(ours)
+    rename(ours.blocks)
+    assert dump(ours) == dump(reconstruct_ssa(numbas)) != before
 
 
 def test_sums_that_may_be_reordered():
@@ -290,6 +315,18 @@ def test_an_exception_passes_through_callers():
         assert outer(4.0) == (3.0, 4.0)
         with pytest.raises(ValueError, match='negative'):
             outer(-1.0)
+
+
+def test_a_function_given_to_another_leaves_no_address():
+    """Code that passes a function on holds no address of this process, so that it can be kept."""
+    half, _ = compiled(lambda x: 0.5 * x)
+    repeat = inner(**OPTIONS)(lambda function, x: function(function(x)))
+    quarter = inner(**OPTIONS)(lambda x: repeat(half, x))
+    assert quarter(6.0) == 1.5
+    quarter.compile((float64,))
+    (made,) = quarter.overloads.values()
+    with global_compiler_lock:
+        assert not made.library.has_dynamic_globals
 
 
 def test_a_function_that_catches_is_left_to_numba():

@@ -21,11 +21,14 @@ class Jet:
         self.value, self.first, self.second = value, first, second
 
     def __add__(self, other):
-        other = jet(other)
+        if not isinstance(other, Jet):
+            return Jet(self.value + other, self.first, self.second)
         return Jet(self.value + other.value, self.first + other.first, self.second + other.second)
 
     def __mul__(self, other):
-        a, b = self, jet(other)
+        a, b = self, other
+        if not isinstance(b, Jet):
+            return Jet(a.value * b, a.first * b, a.second * b)
         return Jet(
             a.value * b.value,
             a.first * b.value + a.value * b.first,
@@ -37,17 +40,19 @@ class Jet:
         return self.through(v**e, e * v ** (e - 1), e * (e - 1) * v ** (e - 2))
 
     def __neg__(self):
-        return self * -1.0
+        return Jet(-self.value, -self.first, -self.second)
 
     def __sub__(self, other):
-        return self + -1.0 * jet(other)
+        return self + -other
 
     def __rsub__(self, other):
         return other + -self
 
     def __truediv__(self, other):
-        v = jet(other).value
-        return self * jet(other).through(1 / v, -1 / v**2, 2 / v**3)
+        if not isinstance(other, Jet):
+            return Jet(self.value / other, self.first / other, self.second / other)
+        v = other.value
+        return self * other.through(1 / v, -1 / v**2, 2 / v**3)
 
     def __rtruediv__(self, other):
         return jet(other) / self
@@ -64,25 +69,34 @@ def jet(value):
     return value if isinstance(value, Jet) else Jet(value)
 
 
-def stumpff(k, z):
-    """c_k(z) of real or complex z: by its series for |z| < 4, by sine and cosine beyond."""
+def stumpff(first, last, z):
+    """
+    Return [c_k(z)] for k from ``first`` to ``last``, of real or complex z.
+
+    For |z| < 4 by the series of the last two, whose next term is less than 1e-21, and
+    c_k = 1 / k! - z c_{k+2}; beyond by sine and cosine.
+    """
     z = np.asarray(z) + 0.0
-    total = np.ones_like(z)  # k! times the series, by Horner's rule: a power takes long
-    for j in range(19, 0, -1):
-        total = 1.0 - total * z / ((k + 2 * j - 1) * (k + 2 * j))
-    total = total / math.factorial(k)
-    far = np.where(np.abs(z) < 4.0, 5.0, z) + 0j
-    root = np.sqrt(far)
-    value = np.cos(root) if k % 2 == 0 else np.sin(root) / root
-    for lower in range(k % 2, k, 2):
-        value = (1 / math.factorial(lower) - value) / far
-    value = value if np.iscomplexobj(z) else value.real
-    return np.where(np.abs(z) < 4.0, total, value)
-
-
-def stumpff_derivative(k, z):
-    """dc_k/dz = (k c_{k+2} - c_{k+1}) / 2."""
-    return 0.5 * (k * stumpff(k + 2, z) - stumpff(k + 1, z))
+    near = np.abs(z) < 4.0
+    close, found = np.where(near, z, 0.0), {}
+    for k in range(last, first - 1, -1):
+        if k < last - 1:
+            found[k] = 1.0 / math.factorial(k) - close * found[k + 2]
+            continue
+        total = np.ones_like(z)  # k! times the series, by Horner's rule: a power takes long
+        for j in range(13, 0, -1):
+            total = 1.0 - total * close / ((k + 2 * j - 1) * (k + 2 * j))
+        found[k] = total / math.factorial(k)
+    if not near.all():
+        far = np.where(near, 5.0, z) + 0j
+        root = np.sqrt(far)
+        beyond = [np.cos(root), np.sin(root) / root]
+        for k in range(2, last + 1):
+            beyond.append((1.0 / math.factorial(k - 2) - beyond[k - 2]) / far)
+        for k, value in found.items():
+            other = beyond[k] if np.iscomplexobj(z) else beyond[k].real
+            found[k] = np.where(near, value, other)
+    return [found[k] for k in range(first, last + 1)]
 
 
 class JetFunctions:
@@ -148,10 +162,10 @@ class JetFunctions:
 
     @staticmethod
     def stumpff(k, z):
-        v = jet(z).value
-        # the derivative of (k c_{k+2} - c_{k+1}) / 2 by the same rule
-        second = 0.5 * (k * stumpff_derivative(k + 2, v) - stumpff_derivative(k + 1, v))
-        return jet(z).through(stumpff(k, v), stumpff_derivative(k, v), second)
+        """By dc_k/dz = (k c_{k+2} - c_{k+1}) / 2, twice."""
+        c, c1, c2, c3, c4 = stumpff(k, k + 4, jet(z).value)
+        second = 0.25 * (k * ((k + 2) * c4 - c3) - ((k + 1) * c3 - c2))
+        return jet(z).through(c, 0.5 * (k * c2 - c1), second)
 
     @staticmethod
     def cubic(a):

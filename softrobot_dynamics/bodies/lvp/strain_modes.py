@@ -113,16 +113,24 @@ def power_series(
     order kappa_x, kappa_y, kappa_z, gamma_x, gamma_y, gamma_z; ``terms`` is their number.
     """
     rotation, origin = [[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]], [[0.0, 0.0, 0.0]]
+    scaled = [_sums(strains, length) for strains in powers]
     for k in range(1, terms):
         next_rotation, next_origin = [0.0] * 9, [0.0] * 3
-        for R, strains in zip(reversed(rotation), powers):
+        for R, strains in zip(reversed(rotation), scaled):
             for z, value in strains:
-                value = value * length / k
                 for row in range(3):
                     _add_strain(next_rotation, next_origin, R[3 * row :], row, z, value)
-        rotation.append(next_rotation)
-        origin.append(next_origin)
+        rotation.append([entry / k for entry in next_rotation])
+        origin.append([entry / k for entry in next_origin])
     return [*zip(*rotation), *zip(*origin)]
+
+
+def _sums(strains: Sequence[tuple[int, Value]], length: float) -> list[tuple[int, Value]]:
+    """Return (index of a strain, sum of its coefficients times a length)."""
+    sums: dict[int, Value] = {}
+    for z, value in strains:
+        sums[z] = sums[z] + value * length if z in sums else value * length
+    return list(sums.items())
 
 
 def _add_strain(

@@ -28,7 +28,7 @@ _TRY_MODULE = 'numba.core.unsafe.eh'  # numba's, of what a `try` becomes
 _ITER, _STEP, _COUNT = 0, 2, 3  # places of the fields of an iterator of a range
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
+@register_pass(mutates_CFG=False, analysis_only=False)  # numba would find all lifetimes anew
 class KernelLowering(NativeLowering):
     """The pass of numba that makes LLVM code, by :class:`_Lower` where it can be."""
 
@@ -87,6 +87,10 @@ class _Lower(ValueLower):
             found = conversion(
                 self.context, self.builder, self.loadvar(value.name), self.typeof(value.name), ty
             )
+        elif isinstance(value, (ir.Global, ir.FreeVar)) and isinstance(ty, types.Dispatcher):
+            # its type says which function it is; numba's address is one of this process, and code
+            # that still holds it after it was optimised cannot be kept
+            found = self.context.get_constant_null(ty)
         return super().lower_assign(ty, inst) if found is None else found
 
     def _binary(self, kind: Any, expr: Any) -> Any:

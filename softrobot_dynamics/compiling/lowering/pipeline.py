@@ -2,12 +2,12 @@
 """
 Compile a function by numba's passes, faster and without wrappers that nobody calls.
 
-:class:`KernelCompiler` leaves out passes that find nothing to do in kernels, has another one in
-the place of ``NativeLowering`` (:mod:`.functions`), and hands numba flags and a typing context
-with which type inference is faster. :class:`CFunctionCompiler` adds to the code what it would call
-of numba (:mod:`.error_reports`). :class:`InlinedCompiler` stops once the code is simplified: a
-function that others only link into theirs is optimised there, and no machine code is made of it
-alone.
+:class:`KernelCompiler` leaves out passes that find nothing to do in kernels, has others in the
+places of ``NativeLowering`` (:mod:`.functions`) and ``ReconstructSSA``
+(:mod:`.single_assignment`), and hands numba flags and a typing context with which type inference
+is faster. :class:`CFunctionCompiler` adds to the code what it would call of numba
+(:mod:`.error_reports`). :class:`InlinedCompiler` stops once the code is simplified: a function
+that others only link into theirs is optimised there, and no machine code is made of it alone.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,9 @@ from softrobot_dynamics.compiling.lowering.internals import (
     MakeFunctionToJitFunction,
     NativeLowering,
     NopythonRewrites,
+    ReconstructSSA,
 )
+from softrobot_dynamics.compiling.lowering.single_assignment import KernelSSA
 
 _CLOSURE_PASSES = {InlineClosureLikes, MakeFunctionToJitFunction}
 _OPERATORS = frozenset(x for x in vars(operator).values() if callable(x))
@@ -129,7 +131,7 @@ class KernelCompiler(Compiler):
         constants = self.state.func_id.code.co_consts
         closures = any(isinstance(constant, CodeType) for constant in constants)
         unused = {NopythonRewrites} if closures else {NopythonRewrites, *_CLOSURE_PASSES}
-        own = {NativeLowering: KernelLowering}
+        own = {NativeLowering: KernelLowering, ReconstructSSA: KernelSSA}
         manager.passes = [(own.get(x, x), y) for x, y in manager.passes if x not in unused]
         manager.finalize()
         return [manager]
