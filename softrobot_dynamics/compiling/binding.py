@@ -222,10 +222,10 @@ def _kinds(given: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 def _kind(name: str, value: Any) -> Any:
     """Return (class, kinds of fields), (data type, dimensions), or the class of a number."""
-    if hasattr(value, '_fields'):
-        return type(value), tuple(map(_kind, value._fields, value))
     if isinstance(value, np.ndarray) and value.flags.c_contiguous:
         return _type_name(value.dtype), value.ndim
+    if hasattr(value, '_fields'):
+        return type(value), tuple(map(_kind, value._fields, value))
     if not isinstance(value, (int, float)):
         raise ArgumentError(name, value, 'a number, a contiguous array, or a NamedTuple of such')
     return float if isinstance(value, float) else int
@@ -253,10 +253,10 @@ def _table(given: dict[str, Any]) -> Integers:
 
 def _entries(value: Any) -> list[Any]:
     """Return the numbers that a given argument has in the table."""
-    if hasattr(value, '_fields'):
-        return [x for field in value for x in _entries(field)]
     if isinstance(value, np.ndarray):
         return [value.__array_interface__['data'][0], *value.shape]  # ctypes takes longer
+    if hasattr(value, '_fields'):
+        return [x for field in value for x in _entries(field)]
     return [np.float64(value).view(np.int64)] if isinstance(value, float) else [value]
 
 

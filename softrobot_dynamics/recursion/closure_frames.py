@@ -60,7 +60,7 @@ def place_rigid(before, robot, at, q, qd):
     pose = s + TIP_POSE if at.at_tip else s + JOINT_POSE
     state = s + AT_TIP if at.at_tip else s + AT_JOINT
     _compose(W, pose, at.offset, frame)
-    point_jacobian(robot, at.module, at.at_tip, frame[9:], at.J)
+    point_jacobian(robot, at.module, at.at_tip != 0, frame[9:], at.J)
     _twist(at.J, qd, frame)
     w0, w1, w2 = frame[TWIST], frame[TWIST + 1], frame[TWIST + 2]
     e0, e1, e2 = rotate(W, pose, W[state + 3], W[state + 4], W[state + 5])

@@ -85,7 +85,7 @@ def evaluate_with_point_wrench(evaluate, robot, h, load, q, qd):
     point_jacobian(robot, body, False, origin, cloud.jacobian)
     for j in range(len(cloud.q)):
         cloud.q[j] = q[cloud.first + j]
-    place_points(cloud, load.zero, load.is_follower, load.frame, load.J, load.velocity)
+    place_points(cloud, load.zero, load.is_follower != 0, load.frame, load.J, load.velocity)
     _subtract_wrench(load.J[0], load.wrench, h)
 
 

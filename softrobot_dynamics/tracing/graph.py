@@ -7,6 +7,7 @@ directed acyclic graph. Equal expressions are one node (hash-consing), so shared
 are found for free, and trivial algebra (x + 0, x * 1, constant folding) is done on construction.
 """
 
+import functools
 import hashlib
 import math
 from typing import Any, cast, NoReturn, TypeAlias
@@ -107,6 +108,7 @@ def constant(value: float) -> Node:
     return _intern('constant', (), float(value))
 
 
+@functools.cache
 def symbol(kind: str, index: int) -> Node:
     """Return the node of an input: ``kind`` groups inputs (``'q'``), ``index`` numbers them."""
     return _intern('symbol', (), (kind, index))

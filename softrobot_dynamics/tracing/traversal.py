@@ -2,6 +2,7 @@
 """Traverse an expression graph: order it, evaluate it, substitute its symbols."""
 
 from collections.abc import Callable, Collection, Mapping
+import functools
 from typing import Any
 
 from softrobot_dynamics.annotations import Math
@@ -50,9 +51,15 @@ def evaluate(outputs: Collection[Node], symbols: Mapping[Symbol, Any], math: Mat
     Returns one value per output.
     """
     values: dict[int, Any] = {}
-    for node in topological(outputs):
+    for node in _order(tuple(outputs)):
         values[id(node)] = _apply(node, [values[id(arg)] for arg in node.args], symbols, math)
     return [values[id(node)] for node in outputs]
+
+
+@functools.lru_cache
+def _order(outputs: tuple[Node, ...]) -> list[Node]:
+    """Return :func:`topological`; formulas of a kind of body are evaluated for each robot."""
+    return topological(outputs)
 
 
 class _Replaced(dict[Symbol, Node]):

@@ -291,6 +291,23 @@ def test_sums_that_may_be_reordered():
             assert bits(first[0]) == bits(second[0])
 
 
+def test_a_function_is_compiled_once_for_all_constants():
+    """A function called with constants, by position or name, is that called with variables."""
+
+    def shifted(x, i, negative):
+        return x[i] if negative else -x[i]
+
+    inner = njit(pipeline_class=KernelCompiler, **OPTIONS)(shifted)
+
+    def function(x, i, negative, inner=inner):
+        first = inner(x, 0, True) + 3.0 * inner(x, 1, negative=False)
+        return first + 9.0 * inner(x, i, negative)
+
+    outer = njit(pipeline_class=KernelCompiler, **OPTIONS)(function)
+    assert outer(np.array([1.0, 2.0, 4.0]), 2, True) == 1.0 - 6.0 + 36.0
+    assert len(inner.overloads) == 1
+
+
 def test_an_exception_passes_through_callers():
     """An exception of a callee reaches Python with its message; without one there is a result."""
 

@@ -84,6 +84,8 @@ class TypingContext:
     Numba's typing context, with a cache of the signatures of operators on numbers and arrays.
 
     Numba infers types until they no longer change, and tries all that a `+` may mean each time.
+    It would also compile a kernel once for each constant that callers give it. Here a constant is
+    a number like others: LLVM specialises a kernel where that makes it faster.
     """
 
     def __init__(self, context: Any, flags: ComparedFlags) -> None:
@@ -93,7 +95,11 @@ class TypingContext:
         return getattr(self._context, name)
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
-        """Return the signature of a call, as the context does."""
+        """Return the signature of a call, as the context does, but of kernels for any numbers."""
+        if isinstance(func, numba_types.Dispatcher):
+            args = tuple(map(numba_types.unliteral, args))
+            kws = {name: numba_types.unliteral(kind) for name, kind in kws.items()}
+            return self._context.resolve_function_type(func, args, kws)
         operation = isinstance(func, BaseFunction) and func.typing_key in _OPERATORS
         if kws or not operation or not all(isinstance(a, _LOWERED_TYPES) for a in args):
             return self._context.resolve_function_type(func, args, kws)

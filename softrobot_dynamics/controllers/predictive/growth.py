@@ -137,7 +137,7 @@ class RestAnalysis:
         w.disturbance[:] = 0.0
         for _ in range(2):  # then with a force that holds the robot, where the command does not
             p.steps.A[:], w.time[0] = 0.0, 0.0
-            if self._step(0, x, command, REST_STEP, end, 1, 1, NEWTON_TOLERANCE) != 0:
+            if self._step(0, x, command, REST_STEP, end, True, True, NEWTON_TOLERANCE) != 0:
                 return None, Q, weights
             w.disturbance[:] -= w.terms.M @ p.steps.A[0, 1]
         p.aims.y[0] = w.terms.y - p.costs.y0

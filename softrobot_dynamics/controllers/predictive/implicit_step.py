@@ -45,7 +45,7 @@ MAX_NEWTON_ITERATIONS, MAX_STALE_ITERATIONS = 12, 4
 DERIVATIVE_WORK = 2.0  # evaluations that take as long as the derivatives of a stage, about
 # of abrupt forces; the first take whole corrections
 MAX_ABRUPT_ITERATIONS, FULL_STEP_ITERATIONS = 40, 8
-_STEP_TYPES = 'int64, VECTOR, VECTOR, float64, VECTOR, int64, int64, float64'
+_STEP_TYPES = 'int64, VECTOR, VECTOR, float64, VECTOR, boolean, boolean, float64'
 
 
 def single_step(w: StepWorkspace, steps: StepArrays) -> Callable[..., int]:

@@ -264,7 +264,7 @@ class Planner:
                 a.steps.A[which] = 0.0
             else:
                 a.steps.A[which] += a.steps.by_all[which] @ (z - a.z[which])
-            given = x, u, duration, self._end, int(renewed), int(fresh), SINGLE_STEP_TOLERANCE
+            given = x, u, duration, self._end, renewed, fresh, SINGLE_STEP_TOLERANCE
             if self._step(which, *given) == 0:
                 a.duration[which], a.z[which] = duration, z
                 a.age[which] = 1.0 if renewed else a.age[which] + 1.0
