@@ -12,11 +12,12 @@ from typing import Any
 
 from numba import cfunc, njit
 from numba.extending import register_jitable
+from softrobot_dynamics.compiling.numba_types import type_of
 
 _PRIVATE_OPTIONS = {'_nrt'}  # of numba, not in its documentation
 
 
-class InlinedFunction:
+class RegisteredFunction:
     """A function as numba compiles it, but not for Python until Python calls it."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
@@ -33,8 +34,6 @@ class InlinedFunction:
     @property
     def _numba_type_(self) -> Any:
         """Type of the function; numba asks objects for it by this name."""
-        from softrobot_dynamics.compiling.compiler import type_of  # it imports this module
-
         return type_of(self.py_func)
 
 
@@ -44,7 +43,7 @@ def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     If Python calls it, it is compiled once more.
     """
-    return functools.partial(InlinedFunction, options=_public(options))
+    return functools.partial(RegisteredFunction, options=_public(options))
 
 
 def for_python(**options: Any) -> Callable[[Callable[..., Any]], Any]:
