@@ -7,8 +7,6 @@ decorators of the same meaning in both. Either way kernels give the same numbers
 and numba with it, when something is compiled.
 """
 
-from typing import Any
-
 import numba
 from softrobot_dynamics.compiling.numba_versions import is_tested, TESTED_RANGE
 from softrobot_dynamics.compiling.warnings_once import warn_once
@@ -43,13 +41,4 @@ else:
         'that',
     )
 
-_TYPING = numba.njit(lambda: None).typingctx
-
-
-def type_of(made: Any) -> Any:
-    """Return numba's type of a dispatcher or an intrinsic."""
-    _TYPING.refresh()  # an intrinsic may be new
-    return _TYPING.resolve_value_type(made)
-
-
-__all__ = ['by_address', 'for_python', 'inner', 'register_helpers', 'type_of']
+__all__ = ['by_address', 'for_python', 'inner', 'register_helpers']

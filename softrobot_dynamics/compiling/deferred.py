@@ -37,6 +37,6 @@ class Deferred:
     @property
     def _numba_type_(self) -> Any:
         """Type of the dispatcher or the intrinsic; numba asks objects for it by this name."""
-        from softrobot_dynamics.compiling.compiler import type_of
+        from softrobot_dynamics.compiling.numba_types import type_of
 
         return type_of(self.made)

@@ -107,14 +107,14 @@ def _helpers(missing: list[dict[str, str]]) -> Iterator[int]:
     shared = keeps_machine_code() and own_folder() and sys.executable
     helpers = 0
     with contextlib.ExitStack() as stack:
-        for _ in range(min(_most(), len(missing)) - 1 if shared else 0):
+        for _ in range(min(process_limit(), len(missing)) - 1 if shared else 0):
             with contextlib.suppress(OSError):  # no more processes, or no room for a file
                 stack.callback(_end, _start(missing))
                 helpers += 1
         yield 1 + helpers
 
 
-def _most() -> int:
+def process_limit() -> int:
     """Return how many processes may compile at once, this one included."""
     chosen = os.environ.get('SOFTROBOT_COMPILERS', '')
     if chosen.isdecimal():

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import Any
 
+from softrobot_dynamics.compiling.parallel import process_limit
 from softrobot_dynamics.compiling.processes import python_command, python_environment
 from softrobot_dynamics.configuration import build
 from softrobot_dynamics.errors import ArgumentError
@@ -32,8 +33,12 @@ def simulation_elsewhere(robot: str) -> Iterator[Any]:
     """
     Within this context another process, a Popen, compiles what a simulation of a robot needs.
 
-    Whatever goes wrong there goes wrong again when this process does the same.
+    None where one process alone may compile. Whatever goes wrong there goes wrong again when this
+    process does the same.
     """
+    if process_limit() == 1:
+        yield None
+        return
     other = subprocess.Popen(
         python_command(f'{__name__}:main', str(robot)),
         env=python_environment(),

@@ -258,8 +258,10 @@ def test_no_module_calls_a_kernel_from_python():
         tree = ast.parse(path.read_text()) if kernels else ast.Module([], [])
         for part in tree.body:
             if getattr(part, 'name', '') not in kernels:
-                called = {x.func.id for x in ast.walk(part) if _is_call_by_name(x)}
-                found += [f'{module.__name__}: {name}' for name in sorted(called & kernels)]
+                called = {x.func.id for x in ast.walk(part) if _is_call_by_name(x)} & kernels
+                for name in _called_as_written(part) & kernels:
+                    called |= _kernels_used(getattr(module, name).py_func)
+                found += [f'{module.__name__}: {name}' for name in sorted(called)]
     assert found == []
 
 
@@ -270,3 +272,16 @@ def _module_name(path):
 
 def _is_call_by_name(node):
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+
+
+def _called_as_written(part):
+    """Return the names of which part of a module calls `py_func`."""
+    called = [x.func for x in ast.walk(part) if isinstance(x, ast.Call)]
+    written = [x.value for x in called if isinstance(x, ast.Attribute) and x.attr == 'py_func']
+    return {x.id for x in written if isinstance(x, ast.Name)}
+
+
+def _kernels_used(function):
+    """Return the names of kernels among those that a function uses."""
+    names = function.__code__.co_names
+    return {x for x in names if isinstance(function.__globals__.get(x), Deferred)}

@@ -169,7 +169,13 @@ def copied(folder, *edited):
     return folder
 
 
-def test_an_edit_elsewhere_compiles_nothing_anew(tmp_path):
+@pytest.fixture(scope='module')
+def unedited(tmp_path_factory):
+    """Return a folder with a copy of the package."""
+    return copied(tmp_path_factory.mktemp('before'))
+
+
+def test_an_edit_elsewhere_compiles_nothing_anew(unedited, tmp_path):
     """An edit of command line, nodes, plots or statics compiles no kernel again."""
     edited = (
         'cli/check.py',
@@ -180,26 +186,34 @@ def test_an_edit_elsewhere_compiles_nothing_anew(tmp_path):
     )
     first, second = (
         finish(start(PENDULUM, cache_folder(), first=each))[0].splitlines()
-        for each in (copied(tmp_path / 'before'), copied(tmp_path / 'after', *edited))
+        for each in (unedited, copied(tmp_path / 'after', *edited))
     )
     used, made = map(int, second[-1].split())
     assert used > 0 and made == 0 and first[0] == second[0]
 
 
+def emitted_name(folder):
+    """Return the name of a module that imports kernels of the package in a folder."""
+    source = 'from softrobot_dynamics.recursion.operations import inverse_dynamics as run'
+    program = f"""
+        from softrobot_dynamics.compiling.cache import load_module
+        print(load_module('{source}', 'test').__name__)
+    """
+    return finish(start(program, folder.parent / 'kernels', first=folder))[0]
+
+
+@pytest.fixture(scope='module')
+def name_of_unedited(unedited):
+    """Return the name of a module that imports kernels of the package, from its copy."""
+    return emitted_name(unedited)
+
+
 @pytest.mark.parametrize(
     'edited', ['kernels/spatial.py', 'recursion/passes.py', 'kernels/layout.py']
 )
-def test_an_edit_of_a_kernel_is_another_module(tmp_path, edited):
+def test_an_edit_of_a_kernel_is_another_module(name_of_unedited, tmp_path, edited):
     """After an edit no kernel that imports the file, directly or not, is used again."""
-    source = 'from softrobot_dynamics.recursion.operations import inverse_dynamics as run'
-    names = []
-    for folder in (copied(tmp_path / 'before'), copied(tmp_path / 'after', edited)):
-        program = f"""
-            from softrobot_dynamics.compiling.cache import load_module
-            print(load_module('{source}', 'test').__name__)
-        """
-        names.append(finish(start(program, tmp_path / 'kernels', first=folder))[0])
-    assert names[0] != names[1]
+    assert emitted_name(copied(tmp_path / 'after', edited)) != name_of_unedited
 
 
 def test_kernels_in_folders_of_folders_count(tmp_path, monkeypatch):

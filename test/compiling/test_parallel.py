@@ -10,6 +10,7 @@ import time
 import pytest
 from softrobot_dynamics.compiling import cache, cache_integrity, parallel, warnings_once
 from softrobot_dynamics.compiling.binding import address
+from softrobot_dynamics.demo.precompilation import simulation_elsewhere
 from support.programs import finish, start
 
 BUILD = textwrap.dedent("""
@@ -177,11 +178,19 @@ def test_a_wrong_number_of_compilers_is_warned_of(monkeypatch, given):
     monkeypatch.setattr(warnings_once, '_shown', set())
     monkeypatch.setenv('SOFTROBOT_COMPILERS', given)
     with pytest.warns(RuntimeWarning, match=f"SOFTROBOT_COMPILERS is '{given}', expect") as caught:
-        assert parallel._most() >= 1
+        assert parallel.process_limit() >= 1
     assert caught[0].filename == 'softrobot_dynamics'  # and no line of the library's source
     for words, count in {'1': 1, '3': 3, '0': 1}.items():
         monkeypatch.setenv('SOFTROBOT_COMPILERS', words)
-        assert parallel._most() == count
+        assert parallel.process_limit() == count
+
+
+@pytest.mark.quick
+def test_a_limit_of_one_process_starts_none_for_the_simulation(monkeypatch):
+    """Where one process alone may compile it compiles the simulation's kernels, too."""
+    monkeypatch.setenv('SOFTROBOT_COMPILERS', '1')
+    with simulation_elsewhere('nobody') as other:
+        assert other is None
 
 
 def new_kernel():

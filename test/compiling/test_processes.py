@@ -72,8 +72,10 @@ def compiled(folder):
 def warmed(folder):
     """Have another process compile a robot, which it is told by its name."""
     warming = pytest.importorskip('softrobot_dynamics.demo.precompilation')
-    with warming.simulation_elsewhere('double_pendulum') as other:
-        assert other.wait(300.0) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('SOFTROBOT_COMPILERS', '2')
+        with warming.simulation_elsewhere('double_pendulum') as other:
+            assert other.wait(300.0) == 0
 
 
 def shown(folder):
