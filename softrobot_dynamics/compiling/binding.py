@@ -254,7 +254,7 @@ def _table(given: dict[str, Any]) -> Integers:
 def _entries(value: Any) -> list[Any]:
     """Return the numbers that a given argument has in the table."""
     if isinstance(value, np.ndarray):
-        return [value.__array_interface__['data'][0], *value.shape]  # ctypes takes longer
+        return [value.ctypes.data, *value.shape]
     if hasattr(value, '_fields'):
         return [x for field in value for x in _entries(field)]
     return [np.float64(value).view(np.int64)] if isinstance(value, float) else [value]

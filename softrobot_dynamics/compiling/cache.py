@@ -32,7 +32,7 @@ from softrobot_dynamics.compiling.cache_integrity import own_folder
 from softrobot_dynamics.compiling.deferred import Deferred
 from softrobot_dynamics.compiling.garbage_collection import rarely_collected
 from softrobot_dynamics.compiling.numba_versions import keeps_machine_code
-from softrobot_dynamics.compiling.sources import digest_of
+from softrobot_dynamics.compiling.sources import digest_of, EMITTED_PREFIX
 from softrobot_dynamics.compiling.targets import own_keys
 
 try:
@@ -40,7 +40,7 @@ try:
 except ImportError:  # not a POSIX system: every process compiles for itself
     fcntl = None  # type: ignore[assignment]  # there is no type for a module or none
 
-PREFIX = 'softrobot_dynamics_emitted_'
+PREFIX = EMITTED_PREFIX
 _COMPILER_LOCK = threading.RLock()  # taken before any lock of a file
 _COLLECTED: ContextVar[dict[str, str] | None] = ContextVar('collected', default=None)
 _BY_ADDRESS = '@by_address('  # decorator of what loading a module compiles

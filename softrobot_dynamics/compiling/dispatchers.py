@@ -11,6 +11,7 @@ import functools
 from typing import Any
 
 from numba import njit
+from softrobot_dynamics.compiling.code_names import code_name
 from softrobot_dynamics.compiling.lowering.internals import (
     CFunc,
     CompileResult,
@@ -23,7 +24,7 @@ from softrobot_dynamics.compiling.lowering.pipeline import (
     InlinedCompiler,
     KernelCompiler,
 )
-from softrobot_dynamics.compiling.machine_code import MachineCode, ObjectCode
+from softrobot_dynamics.compiling.machine_code import InlinedBitcode, MachineCode, ObjectCode
 
 _FOR_COMPILED_CALLERS = {'nopython': True, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
 
@@ -35,7 +36,7 @@ def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     If Python calls it, it is compiled once more.
     """
     given = {**options, **_FOR_COMPILED_CALLERS}
-    return functools.partial(InlinedFunction, targetoptions=given, pipeline_class=InlinedCompiler)
+    return functools.partial(InlinedFunction, targetoptions=given, pipeline_class=NamedCompiler)
 
 
 def for_python(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -63,8 +64,22 @@ def by_address(signature: Any, **options: Any) -> Callable[[Callable[..., Any]],
     return compiled
 
 
+class NamedCompiler(InlinedCompiler):
+    """Compiler of inlined functions that are named after all that their code depends on."""
+
+    def lasting_name(self, func: Callable[..., Any]) -> str | None:
+        """Return the name of the code of a function."""
+        return code_name(func, tuple(self.state.args))
+
+
 class InlinedFunction(CPUDispatcher):
     """A function as numba compiles it, but not for Python until Python calls it."""
+
+    def __init__(
+        self, function: Callable[..., Any], targetoptions: dict[str, Any], **others: Any
+    ) -> None:
+        super().__init__(function, targetoptions=targetoptions, **others)
+        self._cache = InlinedBitcode(function, targetoptions)
 
     def add_overload(self, cres: CompileResult) -> None:
         """Keep the compiled code for compiled callers."""

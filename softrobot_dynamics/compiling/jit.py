@@ -17,9 +17,9 @@ All of them are compiled for compiled callers only: into what is linked into the
 What lets Python or C call a function, and machine code that nobody would run, cost time. A call
 from Python compiles them once more. `benchmarks/compiling.py` says what each of these gains.
 
-Neither caches by itself: a cached caller would not notice an edited callee. What Python calls is
-emitted into a module that is named after all its sources instead
-(:mod:`softrobot_dynamics.compiling.cache`).
+Numba's cache would not notice an edited callee. What Python calls is emitted into a module that is
+named after all its sources instead (:mod:`softrobot_dynamics.compiling.cache`), and so is the code
+for compiled callers (:mod:`softrobot_dynamics.compiling.code_names`), which other processes link.
 """
 
 from collections.abc import Callable

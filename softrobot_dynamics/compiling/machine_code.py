@@ -14,7 +14,14 @@ from typing import Any
 
 import llvmlite.binding
 from softrobot_dynamics.compiling import c_functions, cache_integrity, prebuilt
-from softrobot_dynamics.compiling.lowering.internals import CompileResult, dumps, NullCache
+from softrobot_dynamics.compiling.code_names import code_name
+from softrobot_dynamics.compiling.lowering.internals import (
+    CompileResult,
+    dumps,
+    normalize_signature,
+    NullCache,
+)
+from softrobot_dynamics.compiling.lowering.pipeline import InlinedCode
 from softrobot_dynamics.compiling.targets import Keys, level_keys, own_keys
 
 # of the types as a text among the arguments of CompileResult._rebuild, less one
@@ -68,6 +75,67 @@ class MachineCode(NullCache):
     def _file(self, sig: Any, keys: Keys | None) -> str | None:
         digest = hashlib.sha256(repr(sig).encode()).hexdigest()[:16]
         return keys and f'{self._module}.{keys.program}.{self._function}-{digest}.nbc'
+
+
+class InlinedBitcode(NullCache):
+    """
+    Simplified code of a function that others inline, in a file for each signature.
+
+    Callers that another process compiles, as those for another robot, link it; nothing of what it
+    calls itself is then compiled.
+    """
+
+    def __init__(self, function: Any, options: dict[str, Any]) -> None:
+        self._function = function
+        sets = {name: sorted(value) for name, value in options.items() if type(value) is set}
+        self._options = repr(sorted({**options, **sets}.items()))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the code saved for a signature; None if there is none that can be used."""
+        path = self._path(sig)
+        content = path and cache_integrity.read(path)
+        content = content or prebuilt.read(self._file(sig, level_keys()))
+        if content is None:
+            return None
+        try:
+            description, signature, bitcode = pickle.loads(content)
+        except (ImportError, AttributeError):  # a class of a result has moved since
+            return None
+        if signature.args != tuple(normalize_signature(sig)[0]):
+            return None
+        codegen, name = target_context.codegen(), self._function.__qualname__
+        known = {
+            'typing_context': target_context.typing_context,
+            'target_context': target_context,
+            'entry_point': object(),  # by which compiled callers find it
+            'fndesc': description,
+            'library': InlinedCode.from_bitcode(codegen, name, bitcode),
+            'signature': signature,
+            'objectmode': False,
+        }
+        return CompileResult(**{**dict.fromkeys(CompileResult._fields), **known})
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save the code compiled for a signature."""
+        path = self._path(sig)
+        bitcode = data.library.as_bitcode() if path else None
+        if path and bitcode:
+            description = data.fndesc
+            description.typemap = description.calltypes = None  # nobody needs them any more
+            cache_integrity.write(path, dumps((description, data.signature, bitcode)))
+
+    def _path(self, sig: Any) -> Path | None:
+        """Return the file of a signature; None without a folder."""
+        own, file = cache_integrity.own_folder(), self._file(sig, own_keys())
+        return own / file if own and file else None
+
+    def _file(self, sig: Any, keys: Keys | None) -> str | None:
+        arguments, wanted = normalize_signature(sig)
+        name = code_name(self._function, arguments)
+        if name is None or wanted is not None or keys is None:
+            return None
+        digest = hashlib.sha256(f'{name}{self._options}'.encode()).hexdigest()[:24]
+        return f'{self._function.__name__}_{digest}.{keys.program}.bc'
 
 
 class ObjectCode(NullCache):

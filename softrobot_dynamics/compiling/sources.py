@@ -23,6 +23,7 @@ _LOADER_MODULES = {
 }  # fmt: skip
 """Modules that order, find, keep and load machine code, and have no part in what it is."""
 KNOWN_PACKAGES = {'numba', 'numpy', 'llvmlite', 'scipy', *sys.stdlib_module_names}
+EMITTED_PREFIX = 'softrobot_dynamics_emitted_'  # of names of modules that say what is in them
 _TYPE_CHECKING_BLOCK = re.compile(r'\nif TYPE_CHECKING:\n(?:(?:[ \t][^\n]*)?(?:\n|\Z))+')
 _IMPORT = re.compile(  # from the end of a line, which is found faster than the beginning of one
     r'\n[ \t]*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)|import\s+([^\n#]+))'

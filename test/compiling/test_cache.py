@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 import importlib
 import os
 from pathlib import Path
-import shutil
 import sys
 import types
 
@@ -15,7 +14,7 @@ import softrobot_dynamics as sd
 from softrobot_dynamics.compiling import cache, sources
 from softrobot_dynamics.compiling.cache_folder import cache_folder
 from softrobot_dynamics.simulation.simulator import Simulator
-from support.programs import BY_ADDRESS, finish, SMALL, start
+from support.programs import BY_ADDRESS, copied, finish, SMALL, start
 from support.robots import compiled, rod
 
 PACKAGE = Path(sd.__file__).parent
@@ -158,15 +157,6 @@ def test_another_source_is_another_file(tmp_path):
     assert (first.x, second.x) == (1, 2)
     assert first.__name__ != second.__name__
     assert cache.load_module(source(1), 'test') is first
-
-
-def copied(folder, *edited):
-    """Copy the package into a folder, with a comment more at the end of the files ``edited``."""
-    shutil.copytree(PACKAGE, folder / PACKAGE.name)
-    for file in edited:
-        with open(folder / PACKAGE.name / file, 'a') as opened:
-            opened.write('# edited\n')
-    return folder
 
 
 @pytest.fixture(scope='module')

@@ -2,6 +2,7 @@
 """Kernels that are lowered to LLVM code by this package compute what numba's own code computes."""
 
 import io
+import itertools
 from typing import NamedTuple
 
 from numba import float64, njit
@@ -96,6 +97,31 @@ def test_operators_on_integers(first, second):
             (np.dtype(first).type(-3), np.int64(2)),
         ]
     assert_same(function, *cases)
+
+
+@pytest.mark.parametrize('kind', ['float64', 'float32', 'int64', 'uint32'])
+def test_greatest_and_least(kind):
+    """The greatest and the least of numbers equal numba's, NaN and zeros of either sign too."""
+
+    def function(a, b, c):
+        return max(a, b), min(a, b), max(a, b, c), min(c, b, a), max(a, 1), min(2.5, c)
+
+    values = (1.5, -0.0, 0.0, INF, -INF, NAN) if kind.startswith('float') else (0, 1, 2, 5)
+    numbers = [np.dtype(kind).type(value) for value in values]
+    assert_same(function, *itertools.product(numbers, repeat=3))
+
+
+def test_full_fastmath_takes_no_number_for_nan_in_a_choice():
+    """With full fastmath `max` stays numba's, which ignores NaN as Python's does."""
+
+    def function(a, b):
+        return max(a, b), min(a, b)
+
+    options = {**OPTIONS, 'fastmath': True}
+    ours = njit(pipeline_class=KernelCompiler, **options)(function)
+    numbas = njit(**options)(function)
+    for case in itertools.product((1.0, NAN, INF), repeat=2):
+        assert bits(ours(*case)) == bits(numbas(*case))
 
 
 ARRAYS = {

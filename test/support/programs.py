@@ -3,6 +3,7 @@
 
 import os
 from pathlib import Path
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -62,3 +63,12 @@ def finish(process):
     out, err = process.communicate(timeout=900)
     assert process.returncode == 0, err
     return out, err
+
+
+def copied(folder, *edited):
+    """Copy the package into a folder, with a comment more at the end of the files ``edited``."""
+    shutil.copytree(PACKAGE, folder / PACKAGE.name)
+    for file in edited:
+        with open(folder / PACKAGE.name / file, 'a') as opened:
+            opened.write('# edited\n')
+    return folder

@@ -293,6 +293,27 @@ class _Lower(ValueLower):
             return None
         return self._field(given[0], (arrays.SHAPE, 0))
 
+    def _greatest(self, kind: Any, signature: Any, given: Any) -> Any:
+        return self._chosen('>', kind, signature, given)
+
+    def _least(self, kind: Any, signature: Any, given: Any) -> Any:
+        return self._chosen('<', kind, signature, given)
+
+    def _chosen(self, comparison: str, kind: Any, signature: Any, given: Any) -> Any:
+        """Return the first number, or the last that a comparison prefers to the one so far."""
+        if any(each != kind for each in signature.args):
+            return None
+        builder = self.builder
+        found, *others = (self._converted(each, kind) for each in given)
+        for value in others:
+            if isinstance(kind, types.Float):
+                chosen = builder.fcmp_ordered(comparison, value, found)
+            else:
+                compare = builder.icmp_signed if kind.signed else builder.icmp_unsigned
+                chosen = compare(comparison, value, found)
+            found = builder.select(chosen, value, found)
+        return found
+
 
 _EXPRESSIONS = {
     'binop': _Lower._binary, 'inplace_binop': _Lower._binary, 'getitem': _Lower._item,
@@ -300,4 +321,7 @@ _EXPRESSIONS = {
     'pair_first': _Lower._first, 'pair_second': _Lower._second, 'getiter': _Lower._iterator,
     'iternext': _Lower._next, 'call': _Lower._call,
 }  # fmt: skip
-_FUNCTIONS = {slice: _Lower._slice, range: _Lower._range, len: _Lower._length}
+_FUNCTIONS = {
+    slice: _Lower._slice, range: _Lower._range, len: _Lower._length, max: _Lower._greatest,
+    min: _Lower._least,
+}  # fmt: skip

@@ -11,10 +11,12 @@ that others only link into theirs is optimised there, and no machine code is mad
 """
 
 from collections.abc import Callable
+import functools
 import operator
 from types import CodeType
 from typing import Any
 
+import llvmlite.binding
 from numba import types as numba_types
 from softrobot_dynamics.compiling.lowering.error_reports import error_reports
 from softrobot_dynamics.compiling.lowering.functions import KernelLowering
@@ -36,6 +38,7 @@ from softrobot_dynamics.compiling.lowering.single_assignment import KernelSSA
 _CLOSURE_PASSES = {InlineClosureLikes, MakeFunctionToJitFunction}
 _OPERATORS = frozenset(x for x in vars(operator).values() if callable(x))
 _LOWERED_TYPES = numba_types.Number, numba_types.Boolean, numba_types.Array, numba_types.SliceType
+_RUNTIME = 'nrt'  # numba's library that every function is linked with
 _SIGNATURES: dict[Any, Any] = {}  # of operators, by context, flags and types
 
 
@@ -46,6 +49,32 @@ class InlinedCode(JITCodeLibrary):
     Each function is simplified by itself. What is inlined, unrolled or vectorised is left to the
     outermost caller, which does so with all that it links in any case.
     """
+
+    name_is_lasting = False  # whether its name means the same code in every process
+
+    @classmethod
+    def from_bitcode(cls, codegen: Any, name: str, bitcode: bytes) -> 'InlinedCode':
+        """Return the code that :meth:`as_bitcode` has returned."""
+        made = cls(codegen, name)
+        made._final_module = llvmlite.binding.parse_bitcode(bitcode)
+        made.name_is_lasting = made._finalized = True
+        return made
+
+    def as_bitcode(self) -> bytes | None:
+        """Return the code, with that of callees; None if another process cannot use it."""
+        return self._final_module.as_bitcode() if self._is_lasting else None
+
+    @functools.cached_property
+    def _is_lasting(self) -> bool:
+        """Whether all names in it are those of the same code in every process."""
+        return (
+            self.name_is_lasting
+            and not self.has_dynamic_globals  # addresses of this process
+            and all(
+                each.name == _RUNTIME or getattr(each, '_is_lasting', False)
+                for each in self._linking_libraries
+            )
+        )
 
     def _optimize_final_module(self) -> None:
         pass
@@ -100,6 +129,9 @@ class TypingContext:
             args = tuple(map(numba_types.unliteral, args))
             kws = {name: numba_types.unliteral(kind) for name, kind in kws.items()}
             return self._context.resolve_function_type(func, args, kws)
+        chosen = None if kws else self._signature_of_choice(func, args)
+        if chosen is not None:
+            return chosen
         operation = isinstance(func, BaseFunction) and func.typing_key in _OPERATORS
         if kws or not operation or not all(isinstance(a, _LOWERED_TYPES) for a in args):
             return self._context.resolve_function_type(func, args, kws)
@@ -107,6 +139,22 @@ class TypingContext:
         if key not in _SIGNATURES:
             _SIGNATURES[key] = self._context.resolve_function_type(func, args, kws)
         return _SIGNATURES[key]
+
+    def _signature_of_choice(self, func: Any, args: Any) -> Any:
+        """
+        Return the signature of ``max`` or ``min`` of numbers of one type; None of all else.
+
+        Numba compiles a function for each number of arguments, and links it. It stays so in code
+        that may take no number for NaN, which that function does not.
+        """
+        if getattr(func, 'typing_key', None) not in (max, min) or len(args) < 2:
+            return None
+        kinds = {numba_types.unliteral(each) for each in args}
+        number = all(isinstance(each, (numba_types.Float, numba_types.Integer)) for each in kinds)
+        if len(kinds) > 1 or not number or self._flags.fastmath.flags & {'fast', 'nnan'}:
+            return None
+        (kind,) = kinds
+        return kind(*[kind] * len(args))
 
 
 class KernelCompiler(Compiler):
@@ -161,7 +209,18 @@ class InlinedCompiler(KernelCompiler):
         context = self.state.targetctx
         self.state.flags.no_compile = True
         self.state.library = InlinedCode(context.codegen(), func.__qualname__)
+        self._name = self.lasting_name(func)
+        self.state.library.name_is_lasting = self._name is not None
         made = super().compile_extra(func)
         made = made._replace(entry_point=object())
         context.insert_user_function(made.entry_point, made.fndesc, [made.library])
         return made
+
+    def lasting_name(self, func: Callable[..., Any]) -> str | None:
+        """Return a name that means the same code in every process; None if there is none."""
+        return None
+
+    def _compile_bytecode(self) -> CompileResult:
+        """Compile under the name of the code; numba's is a count of functions."""
+        self.state.func_id.unique_id = self._name or self.state.func_id.unique_id
+        return super()._compile_bytecode()
