@@ -120,8 +120,8 @@ def made(factor):
 
 
 @kernel
-def first_of(x):
-    """Return a number twice."""
+def doubled(x):
+    """Return twice a number."""
     return 2.0 * x
 
 
@@ -133,16 +133,16 @@ def finds(x):
 
 def test_what_others_could_not_find_is_not_named():
     """Code of local functions, and for types that cannot be imported, is this process's own."""
-    assert code_name(first_of.py_func, (NUMBER,))
+    assert code_name(doubled.py_func, (NUMBER,))
     assert code_name(made(2.0).py_func, (NUMBER,)) is None
     assert code_name(lambda x: x, (NUMBER,)) is None
-    assert code_name(first_of.py_func, (tuple_type(OfLength),)) is None
-    assert code_name(first_of.py_func, (types.functions.Dispatcher(first_of.made),)) is None
+    assert code_name(doubled.py_func, (tuple_type(OfLength),)) is None
+    assert code_name(doubled.py_func, (types.functions.Dispatcher(doubled.made),)) is None
 
 
 def test_code_with_functions_of_numba_is_not_kept():
     """Code that links functions of numba, which has no lasting names for them, is not kept."""
-    for function, kept in ((first_of, True), (finds, False)):
+    for function, kept in ((doubled, True), (finds, False)):
         function.made.compile((types.int64,))
         (compiled,) = function.made.overloads.values()
         assert (compiled.library.as_bitcode() is not None) == kept
