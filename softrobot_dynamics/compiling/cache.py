@@ -105,6 +105,14 @@ def kept(names: Iterable[str]) -> set[str]:
     return {name for name in names if name in _LOADED or name in made or prebuilt.has(name)}
 
 
+def linked_functions() -> set[str]:
+    """Return the names of functions of which there is code that callers link."""
+    own, ending, files = own_folder(), f'.{own_keys().program}.bc', set[str]()
+    with contextlib.suppress(OSError):
+        files = {file for file in os.listdir(own) if file.endswith(ending)} if own else set()
+    return {file.partition('.')[0].rpartition('_')[0] for file in files | prebuilt.linked_code()}
+
+
 def source_of(name: str) -> str:
     """Return the source of a module that is loaded."""
     return ''.join(linecache.cache[f'<{name}>'][2])  # type: ignore[misc]  # no lazy entry of ours

@@ -54,7 +54,8 @@ def costs_of(kernels: Mapping[str, KernelSize], known: Set[_Place]) -> dict[str,
     Return the costs [syntax nodes] of kernels by name, in the order in which to compile them.
 
     Those that take long are first. A function counts where it is called first, and not at all if
-    it is ``known``, as kernels that this process has compiled before have called it.
+    it is ``known``: called by kernels that this process has compiled before, or linked from the
+    cache.
     """
     costs, seen = dict[str, int](), set(known)
     for name in sorted(kernels, key=lambda name: _alone(kernels[name]), reverse=True):

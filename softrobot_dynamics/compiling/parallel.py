@@ -59,7 +59,10 @@ def _load(sources: dict[str, str]) -> None:
     every = {name: _with_imported(source) | {name: source} for name, source in sources.items()}
     missing = every.keys() - cache.kept(every)
     kernels = {name: kernel_size(name, every[name]) for name in every if name in missing}
-    costs = costs_of(kernels, _KNOWN_FUNCTIONS)
+    linked = cache.linked_functions()
+    functions = {place for kernel in kernels.values() for place in kernel.functions}
+    known = _KNOWN_FUNCTIONS | {place for place in functions if place[1] in linked}
+    costs = costs_of(kernels, known)
     left = [*costs, *(name for name in every if name not in costs)]
     with _helpers([every[name] for name in costs]) as processes:
         progress = CompilationProgress(costs, processes)

@@ -30,6 +30,12 @@ def has(module: str) -> bool:
     )
 
 
+def linked_code() -> set[str]:
+    """Return the names of files with code of functions that callers link, for this machine."""
+    keys = level_keys()
+    return {name for name in _files() if keys and name.endswith(f'.{keys.program}.bc')}
+
+
 @functools.cache
 def _files() -> frozenset[str]:
     """Return the names of all files; none where the user wants none."""

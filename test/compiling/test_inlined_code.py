@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from numba import types
 import pytest
-from softrobot_dynamics.compiling import prebuilt
+from softrobot_dynamics.compiling import cache, prebuilt
 from softrobot_dynamics.compiling.code_names import code_name
 from softrobot_dynamics.compiling.jit import kernel
-from softrobot_dynamics.compiling.targets import level_keys, LEVELS
+from softrobot_dynamics.compiling.targets import level_keys, LEVELS, own_keys
 from softrobot_dynamics.kernels import linalg
 from support.programs import copied, finish, start
 
@@ -77,6 +77,18 @@ def test_a_package_brings_code_to_link(tmp_path, monkeypatch):
         ran(made, 2.0)
     assert prebuilt.collect(made, place, level) == 3
     assert ran(tmp_path / 'cache', 5.0, place) == ['7.5', 'solved']
+
+
+def test_a_function_with_code_to_link_is_no_work(tmp_path, monkeypatch):
+    """Code that a kernel links from the cache does not count in the announced time."""
+    monkeypatch.setattr(cache, 'own_folder', lambda: tmp_path)
+    (tmp_path / f'factorise_0.{own_keys().program}.bc').touch()
+    (tmp_path / 'solve_factorised_0.another.bc').touch()
+    linked = cache.linked_functions()
+    assert 'factorise' in linked
+    assert ('solve_factorised' in linked) == any(
+        each.startswith('solve_factorised_') for each in prebuilt.linked_code()
+    )
 
 
 class Spring(NamedTuple):
