@@ -28,7 +28,26 @@ from softrobot_dynamics.compiling.targets import Keys, level_keys, own_keys
 _ANNOTATION_INDEX = 5
 
 
-class MachineCode(NullCache):
+class SignatureFiles(NullCache):
+    """Code of one function, in a file of the kernel cache for each signature."""
+
+    def _read(self, sig: object) -> bytes | None:
+        """Return the content of the file of a signature, of the cache or of the package."""
+        path = self._path(sig)
+        content = path and cache_integrity.read(path)
+        return content or prebuilt.read(self._file(sig, level_keys()))
+
+    def _path(self, sig: object) -> Path | None:
+        """Return the file of a signature; None without a folder."""
+        own, file = cache_integrity.own_folder(), self._file(sig, own_keys())
+        return own / file if own and file else None
+
+    def _file(self, sig: object, keys: Keys | None) -> str | None:
+        """Return the name of the file of a signature; None if its code is not kept."""
+        raise NotImplementedError
+
+
+class MachineCode(SignatureFiles):
     """
     Machine code of one function for Python, in a file of the kernel cache for each signature.
 
@@ -39,15 +58,13 @@ class MachineCode(NullCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         self._module, self._function = function.__module__, function.__qualname__
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: object, target_context: Any) -> Any:
         """
         Return the machine code saved for a signature; None if there is none that can be used.
 
         The context is not refreshed, which would import scipy: what is loaded needs no types.
         """
-        path = self._path(sig)
-        content = path and cache_integrity.read(path)
-        content = content or prebuilt.read(self._file(sig, level_keys()))
+        content = self._read(sig)
         if content is None:
             return None
         try:
@@ -57,7 +74,7 @@ class MachineCode(NullCache):
             return None
         return found if saved == repr(sig) else None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: object, data: Any) -> None:
         """Save the machine code compiled for a signature."""
         path = self._path(sig)
         if path and not data.library.has_dynamic_globals:  # addresses of this process
@@ -67,17 +84,12 @@ class MachineCode(NullCache):
             state = name, kind, (code, _names_alone(data.fndesc))
             cache_integrity.write(path, dumps((repr(sig), (state, *others))))
 
-    def _path(self, sig: Any) -> Path | None:
-        """Return the file of a signature; None without a folder."""
-        own, file = cache_integrity.own_folder(), self._file(sig, own_keys())
-        return own / file if own and file else None
-
-    def _file(self, sig: Any, keys: Keys | None) -> str | None:
+    def _file(self, sig: object, keys: Keys | None) -> str | None:
         digest = hashlib.sha256(repr(sig).encode()).hexdigest()[:16]
         return keys and f'{self._module}.{keys.program}.{self._function}-{digest}.nbc'
 
 
-class InlinedBitcode(NullCache):
+class InlinedBitcode(SignatureFiles):
     """
     Simplified code of a function that others inline, in a file for each signature.
 
@@ -90,11 +102,9 @@ class InlinedBitcode(NullCache):
         sets = {name: sorted(value) for name, value in options.items() if type(value) is set}
         self._options = repr(sorted({**options, **sets}.items()))
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: object, target_context: Any) -> Any:
         """Return the code saved for a signature; None if there is none that can be used."""
-        path = self._path(sig)
-        content = path and cache_integrity.read(path)
-        content = content or prebuilt.read(self._file(sig, level_keys()))
+        content = self._read(sig)
         if content is None:
             return None
         try:
@@ -115,7 +125,7 @@ class InlinedBitcode(NullCache):
         }
         return CompileResult(**{**dict.fromkeys(CompileResult._fields), **known})
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: object, data: Any) -> None:
         """Save the code compiled for a signature."""
         path = self._path(sig)
         bitcode = data.library.as_bitcode() if path else None
@@ -124,12 +134,7 @@ class InlinedBitcode(NullCache):
             description.typemap = description.calltypes = None  # nobody needs them any more
             cache_integrity.write(path, dumps((description, data.signature, bitcode)))
 
-    def _path(self, sig: Any) -> Path | None:
-        """Return the file of a signature; None without a folder."""
-        own, file = cache_integrity.own_folder(), self._file(sig, own_keys())
-        return own / file if own and file else None
-
-    def _file(self, sig: Any, keys: Keys | None) -> str | None:
+    def _file(self, sig: object, keys: Keys | None) -> str | None:
         arguments, wanted = normalize_signature(sig)
         name = code_name(self._function, arguments)
         if name is None or wanted is not None or keys is None:
@@ -148,7 +153,7 @@ class ObjectCode(NullCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         self._module = function.__module__
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: object, data: Any) -> None:
         """Save the machine code."""
         if not data.library.has_dynamic_globals:  # addresses of this process
             code = data.library._get_compiled_object()
